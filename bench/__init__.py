@@ -1,0 +1,1 @@
+"""Replays recorded trajectories through eviction policies: what was kept of what was needed, at which price."""

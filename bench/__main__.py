@@ -1,0 +1,92 @@
+"""`python -m bench quality | sweep | speed | all`: every table of the docs, from one command each."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench import speed as speed_runs
+from bench import sweep as sweeps
+from bench.policies import POLICIES
+from bench.replay import run, save
+from bench.tables import losses, quality_tables
+from bench.traces import sets
+
+QUICK = 12
+"""Trajectories a set with --quick."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    commands = parser.add_subparsers(dest="command")
+    for name, text, fractions in (
+        ("quality", "replay recorded trajectories: what was kept of what was needed, and the price", "0.5,0.25,0.1"),
+        ("sweep", "the crash run: every step through the library; valid, in budget, or a named error", "0.5,0.25"),
+        ("all", "quality at 25 %% and speed", "0.25"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("--sets", default="", help="comma-separated; all recorded sets if not given")
+        command.add_argument("--fractions", default=fractions, help="of the body, comma-separated (%(default)s)")
+        command.add_argument("--limit", type=int, help="at most so many trajectories a set")
+        command.add_argument("--jobs", type=int, default=2)
+        if name == "sweep":
+            command.add_argument("--profile", default="safe", choices=("safe", "economy"))
+        else:
+            command.add_argument("--policies", default=",".join(POLICIES), help="comma-separated (%(default)s)")
+            command.add_argument(
+                "--losses", type=int, default=0, help="also list so many silent losses of each jettison"
+            )
+        if name == "all":
+            command.add_argument("--quick", action="store_true", help=f"{QUICK} trajectories a set, fewer repetitions")
+    command = commands.add_parser("speed", help="ratios against json.dumps and counting, inside one run")
+    command.add_argument("--quick", action="store_true", help="without 50,000 messages, fewer repetitions")
+    return parser
+
+
+def _names(given: str, known: list[str]) -> list[str]:
+    names = [name for name in given.split(",") if name] or known
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
+
+
+def _quality(options: argparse.Namespace, limit: int | None) -> None:
+    policies = _names(options.policies, list(POLICIES))
+    fractions = [float(part) for part in options.fractions.split(",")]
+    results = run(_names(options.sets, sets()), policies, fractions, limit, options.jobs)
+    save("quality", results)
+    print(quality_tables(results))
+    for policy in policies:
+        if options.losses and policy.startswith("jettison"):
+            print(f"\nSilent losses of {policy}:\n")
+            print(*(f"- {line}" for line in losses(results, policy, options.losses)), sep="\n")
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    fractions = [float(part) for part in options.fractions.split(",")]
+    names = _names(options.sets, sets())
+    results = sweeps.sweep(names, fractions, options.limit, options.jobs, options.profile)
+    print(sweeps.report(results))
+    return 1 if any(result.faults for result in results) else 0
+
+
+def main() -> int:
+    """Run a command; 0 when it went well, 1 when the sweep found a fault."""
+    parser = _parser()
+    options = parser.parse_args()
+    if options.command is None:
+        parser.print_help()
+        return 0
+    if options.command == "sweep":
+        return _sweep(options)
+    quick = getattr(options, "quick", False)
+    if options.command in ("quality", "all"):
+        _quality(options, options.limit or (QUICK if quick else None))
+    if options.command in ("speed", "all"):
+        print("\n### Speed\n")
+        print(speed_runs.table(speed_runs.speed(quick)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,58 @@
+"""Jettison: an eviction policy for the context of LLM agents."""
+
+from jettison.budget import Budget
+from jettison.errors import (
+    ArchiveError,
+    BudgetUnreachable,
+    CannotFit,
+    CompressionFailed,
+    ConfigError,
+    ContextInsufficient,
+    InvalidInput,
+    JettisonError,
+    Problem,
+    StagesRequired,
+    StateBroken,
+    VaultError,
+)
+from jettison.items import Fidelity, Item, Kind, Unit
+from jettison.plan import Decision, Plan, Protection, Report, Score, View, apply
+from jettison.policy import Policy
+from jettison.session import Fitted, Session, fit, fit_request
+from jettison.task import Operation, Task
+
+__version__ = "0.1.0"
+__all__ = [
+    "ArchiveError",
+    "Budget",
+    "BudgetUnreachable",
+    "CannotFit",
+    "CompressionFailed",
+    "ConfigError",
+    "ContextInsufficient",
+    "Decision",
+    "Fidelity",
+    "Fitted",
+    "InvalidInput",
+    "Item",
+    "JettisonError",
+    "Kind",
+    "Operation",
+    "Plan",
+    "Policy",
+    "Problem",
+    "Protection",
+    "Report",
+    "Score",
+    "Session",
+    "StagesRequired",
+    "StateBroken",
+    "Task",
+    "Unit",
+    "VaultError",
+    "View",
+    "__version__",
+    "apply",
+    "fit",
+    "fit_request",
+]

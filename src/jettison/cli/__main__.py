@@ -1,0 +1,7 @@
+"""`python -m jettison.cli`."""
+
+import sys
+
+from jettison.cli import main
+
+sys.exit(main())

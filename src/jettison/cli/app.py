@@ -1,0 +1,142 @@
+"""The commands and their options; the work is in `work`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from jettison.cli import work
+from jettison.cli.budget import parse_budget
+from jettison.cli.demo import show
+from jettison.cli.output import complain
+from jettison.errors import CannotFit, ConfigError, InvalidInput, JettisonError
+from jettison.replay import WIRES, read
+
+__all__ = ["app", "run"]
+
+OK, CANNOT_FIT, INVALID, USAGE, INTERNAL, INTERRUPTED = 0, 2, 3, 64, 70, 130
+
+# typer carries its own click: the classes are reached through what it exports.
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+app = typer.Typer(
+    name="jettison",
+    help="Decides what an LLM agent may forget before its next call, and proves that what must be kept is kept.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"jettison {metadata.version('jettison')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(short_help="Fit one history into a budget.")
+def fit(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The history; - is standard input.")],
+    budget: Annotated[
+        str, typer.Option("--budget", "-b", metavar="TOKENS", help="8000, 8k, 200k, 1m, or 25% of the request.")
+    ],
+    wire: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"{', '.join(WIRES)}. Told from the content if not given.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Counts tokens as this model does.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write what fits here; - is standard output."),
+    ] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="ITEM", help="The story of one item: its id, 12 (a message), or a piece of its text."),
+    ] = None,
+    row: Annotated[int | None, typer.Option(metavar="N", help="Which history of a file with several, from 1.")] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Answer dead calls, resolve duplicates.")] = False,
+    observe: Annotated[bool, typer.Option("--observe", help="Decide and report, change nothing.")] = False,
+    degrade: Annotated[
+        bool, typer.Option("--degrade", help="Best effort instead of an error; losses are named.")
+    ] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="Replay call by call, as the agent made them.")] = False,
+) -> int:
+    """Fit one history into a budget, and say why each item was kept or not.
+
+    FILE is a list of messages, a whole request body, JSONL trajectories (--row), or a Claude Code session; gzipped
+    or not. Exit codes: 0 it fits, 2 it cannot fit, 3 the input is broken, 64 wrong usage.
+    """
+    wanted = parse_budget(budget)
+    job = work.Job(read(file, row=row, wire=wire), wanted, model=model, repair=repair, observe=observe, degrade=degrade)
+    fits = work.run(job, work.Show(json=json, output=output, explain=explain, steps=steps))
+    return OK if fits else CANNOT_FIT
+
+
+@app.command(short_help="Fit the bundled example.")
+def demo(
+    budget: Annotated[str, typer.Option("--budget", "-b", metavar="TOKENS", help="The budget to fit it into.")] = "25%",
+) -> int:
+    """Fit the bundled history of a support agent into a quarter of its size."""
+    return OK if show(parse_budget(budget)) else CANNOT_FIT
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; every error becomes a line of text and an exit code."""
+    try:
+        return int(app(list(sys.argv[1:] if argv is None else argv), prog_name="jettison", standalone_mode=False) or 0)
+    except _UsageError as error:
+        return _usage(error)
+    except ConfigError as error:
+        complain(str(error))
+        return USAGE
+    except InvalidInput as error:
+        complain(_in_options(str(error)))
+        return INVALID
+    except JettisonError as error:
+        complain(_in_options(f"cannot fit: {error}" if isinstance(error, CannotFit) else str(error)))
+        return CANNOT_FIT
+    except BrokenPipeError:
+        with suppress(OSError):  # what is still buffered has no reader either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except Exception as error:
+        # The last resort of a command line: no traceback unless it is asked for.
+        if os.environ.get("JETTISON_DEBUG"):
+            raise
+        complain(f"internal error, please report it: {type(error).__name__}: {error} (JETTISON_DEBUG=1 shows where)")
+        return INTERNAL
+
+
+def _in_options(message: str) -> str:
+    """The advice of an error in the words of this command."""
+    return message.replace("pass repair=True to", "add --repair to").replace("on_unsafe='degrade'", "--degrade")
+
+
+def _usage(error: Exception) -> int:
+    message = str(getattr(error, "format_message", lambda: error)())
+    context = getattr(error, "ctx", None)
+    if not message.strip() or type(error).__name__ == "NoArgsIsHelpError":
+        print(context.get_help() if context else message, file=sys.stderr)
+        return USAGE
+    path = context.command_path if context else "jettison"
+    complain(f"{message}\nTry: {path} --help")
+    return USAGE

@@ -1,0 +1,1 @@
+"""Shorter texts: deterministic, every gap marked, nothing reworded."""

@@ -1,0 +1,106 @@
+"""A text reduced to some of its segments, in their order, with every gap marked in the source's own unit."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+
+from jettison.flow.segments import Segment, Segmented
+
+__all__ = ["cut", "handle_for", "is_synthetic", "stub"]
+
+_CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aiou"
+_MARK = re.compile(r"^\[(?:partial, \d+/\d+ (?:lines|fields|characters)|cut: [\d,]+ tokens), ref [a-z]{10,}\]")
+
+
+def handle_for(text: str, letters: int = 12) -> str:
+    """A pronounceable handle of the content: letters only, so that nobody takes it for an identifier.
+
+    Twelve letters are 36 bits: among 10,000 texts two share a handle with a chance of 0.07 %; they get more letters.
+    """
+    bits = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest(), "big")
+    out = []
+    for _ in range(letters // 2):
+        bits, consonant = divmod(bits, 16)
+        bits, vowel = divmod(bits, 4)
+        out.append(_CONSONANTS[consonant] + _VOWELS[vowel])
+    return "".join(out)
+
+
+def is_synthetic(text: str) -> bool:
+    """Whether a text was written by `cut` or `stub`: it is then kept or dropped, never cut again."""
+    return _MARK.match(text) is not None
+
+
+def stub(tokens: int, handle: str) -> str:
+    """What stands for a text that was cut whole: its size and where the archive has it."""
+    return f"[cut: {tokens:,} tokens, ref {handle}]"
+
+
+def cut(parts: Segmented, chosen: Collection[int], handle: str) -> str:
+    """The text reduced to the chosen segments.
+
+    The first line says how much is left and where the whole is. `… 12 lines …` stands for lines that were
+    cut, `…` for a cut inside a line. JSON is given as `record: key: value, key: value`, a record a line.
+    """
+    order = sorted(chosen)
+    if parts.structured:
+        head = f"[partial, {len(order)}/{len(parts.segments)} fields, ref {handle}]"
+        return "\n".join([head, *_records(parts.segments, order)])
+    lines = len({parts.segments[index].line for index in order})
+    total = parts.segments[-1].line + 1
+    if total == 1:
+        size = sum(len(parts.segments[index].text) for index in order)
+        head = f"[partial, {size}/{len(parts.text)} characters, ref {handle}]"
+    else:
+        head = f"[partial, {lines}/{total} lines, ref {handle}]"
+    return "\n".join([head, *_lines(parts, order)])
+
+
+def _lines(parts: Segmented, order: list[int]) -> list[str]:
+    out: list[str] = []
+    last: Segment | None = None
+    for index in order:
+        here = parts.segments[index]
+        skipped = here.line - (last.line if last else -1) - 1
+        starts_line = here.start == 0 or parts.text[here.start - 1] == "\n"
+        if last is not None and here.line == last.line:
+            out[-1] += here.text if here.start == last.end else " … " + here.text
+        else:
+            if last is not None and parts.text[last.end : last.end + 1] not in ("\n", ""):
+                out[-1] += " …"
+            if skipped > 0:
+                out.append(_gap(skipped))
+            out.append(here.text if starts_line else "… " + here.text)
+        last = here
+    if last is not None:
+        if parts.text[last.end : last.end + 1] not in ("\n", ""):
+            out[-1] += " …"
+        rest = parts.segments[-1].line - last.line
+        if rest > 0:
+            out.append(_gap(rest))
+    return out
+
+
+def _gap(lines: int) -> str:
+    return f"… {lines} line{'s' if lines > 1 else ''} …"
+
+
+def _records(segments: tuple[Segment, ...], order: list[int]) -> list[str]:
+    """One line a record. Paths show which records are left; the first line counts the fields that are not."""
+    out: list[str] = []
+    last: int | None = None
+    for index in order:
+        here = segments[index]
+        leaf = f"{here.key}: {here.text}" if here.key else here.text
+        if last is not None and segments[last].line == here.line:
+            glue = ", " if here.key else ("\n" if index == last + 1 else "\n…\n")
+            out[-1] += f"{glue}{leaf}"
+        else:
+            name = f"{here.record}: " if here.record else ""
+            out.append(f"{name}{leaf}" if here.key or not name else f"{here.record}:\n{leaf}")
+        last = index
+    if last is not None and segments[-1].line > segments[last].line:
+        out.append("…")
+    return out

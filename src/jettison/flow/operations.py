@@ -1,0 +1,212 @@
+"""Operations read from results: what was begun and is not done, the handle it is known by, and when it closed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jettison.items import Item, Kind, Unit
+from jettison.task import Operation, Span
+
+__all__ = ["TIME_OUT", "OperationReader"]
+
+TIME_OUT = 60
+"""Steps without a word of an operation after which it is reported as timed out. The longest gap between a job's
+start and its result in the recorded sets is under half of that."""
+LONGEST_TEXT = 2_000
+"""Characters of a plain-text result whose beginning is searched for a status."""
+
+_OPEN = (
+    r"pending|queued|in[ _-]?queue|enqueued|running|in[ _-]?progress|processing|started|scheduled|submitted|"
+    r"accepted|initiated|provisioning|deploying|waiting|on[ _-]?hold|"
+    r"await\w*[ _-](?:approval|confirmation|review|payment|response|input|user)|"
+    r"(?:requires|needs)[ _-](?:approval|confirmation|action)|"
+    r"pending[ _-]\w+|not[ _-]?(?:yet[ _-])?(?:finished|complete|ready|done)|"
+    r"в очереди|ожида\w+|выполняется|в обработке|обрабатывается|на согласовании|на рассмотрении|запущен\w*|в процессе|"
+    r"принят\w* в работу|требует подтверждения"
+)
+_DONE = (
+    r"done|complete|completed|succeeded|success|successful|finished|failed|failure|cancel+ed|error|errored|approved|"
+    r"rejected|denied|declined|closed|resolved|refunded|expired|aborted|timed[ _-]?out|delivered|confirmed|merged|"
+    r"ready|"
+    r"заверш[её]н\w*|готово?\w*|выполнен\w*|отмен[её]н\w*|отклон[её]н\w*|одобрен\w*|подтвержд[её]н\w*|возвращ[её]н\w*|"
+    r"ошибка|исполнен\w*|закрыт\w*"
+)
+_STATUS_KEY = re.compile(r"^(?:\w*_)?(?:status|state|phase|stage|статус|состояние)$", re.IGNORECASE)
+_HANDLE_KEY = re.compile(
+    r"(?:^|_)(?:id|uuid|ticket|job|task|run|operation|op|request|handle|token|ref|reference|number|no|key|name|agent|"
+    r"номер|заявка|тикет)$|(?:Id|ID|Ticket|Ref|Number)$",
+    re.IGNORECASE,
+)
+_OPEN_VALUE = re.compile(rf"^\W*(?:{_OPEN})\b", re.IGNORECASE)
+_DONE_VALUE = re.compile(rf"^\W*(?:{_DONE})\b", re.IGNORECASE)
+_OPEN_TEXT = re.compile(
+    rf"\b(?:(?:status|state|статус|состояние)\W{{1,4}}(?:{_OPEN})|queued|enqueued|"
+    r"(?:is|still|now) (?:running|pending|in progress)|"
+    r"(?:running|started|launched) in (?:the )?background|background (?:task|job|agent|shell|process)|"
+    r"await\w* (?:approval|confirmation|review)|waiting for (?:approval|confirmation|review)|pending approval|"
+    r"requires? (?:approval|confirmation)|в очереди|ожидает \w+|выполняется|в обработке|на согласовании|"
+    r"поставлен\w* в очередь|требует подтверждения)\b",
+    re.IGNORECASE,
+)
+_DONE_TEXT = re.compile(rf"\b(?:{_DONE})\b", re.IGNORECASE)
+_HANDLE = re.compile(r"(?<![\w./-])(?=[\w-]*\d)(?=[\w-]*[A-Za-zА-Яа-я_-])[\w]+(?:-[\w]+)*(?![\w/])")
+_NOT_HANDLE = re.compile(r"\d+(?:ms|s|m|h|kb|mb|gb|x|px|%)|\d{4}-\d\d-\d\d\S*|\d+[-:]\d+\S*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Status:
+    """What one result says of a piece of work."""
+
+    open: bool
+    handles: tuple[str, ...]
+    span: tuple[int, int]
+
+
+@dataclass
+class OperationReader:
+    """Reads each result once; `read` puts what they say in order."""
+
+    _statuses: dict[str, _Status | None] = field(default_factory=dict)
+
+    def read(self, units: Sequence[Unit], step: int) -> tuple[Operation, ...]:
+        """All operations seen so far, open and closed."""
+        found: dict[str, Operation] = {}
+        touched: dict[str, int] = {}
+        for unit in units:
+            calls = {item.call_id: item for item in unit.of(Kind.CALL)}
+            for item in unit.items:
+                if item.kind is Kind.RESULT:
+                    self._result(item, calls, found, touched)
+                elif item.kind in (Kind.USER, Kind.ASSISTANT, Kind.CALL):
+                    _touch(item, found, touched)
+        return tuple(_timed_out(op, touched[key], step) for key, op in found.items())
+
+    def _result(
+        self,
+        item: Item,
+        calls: Mapping[str | None, Item],
+        found: dict[str, Operation],
+        touched: dict[str, int],
+    ) -> None:
+        call = calls.get(item.call_id)
+        about = [
+            key
+            for key, op in found.items()
+            if op.open and any(need in item.text or (call is not None and need in call.text) for need in op.needs)
+        ]
+        status = self._status(item)
+        for key in about:
+            touched[key] = item.step
+        if status is None:
+            return
+        if not status.open:
+            for key in about:
+                found[key] = replace(found[key], closed=f"result {item.id} says it is over")
+            return
+        if about or not status.handles:
+            return
+        start, end = status.span
+        span = Span(item.id, start, end, item.text[start:end])
+        key = status.handles[0]
+        found[key] = Operation(
+            id=f"op:{key}",
+            name=item.name or "work",
+            needs=status.handles,
+            span=span,
+            step=item.step,
+            call=call.id if call is not None else None,
+        )
+        touched[key] = item.step
+
+    def _status(self, item: Item) -> _Status | None:
+        if item.id not in self._statuses:
+            self._statuses[item.id] = None if item.synthetic else _read(item.text)
+        return self._statuses[item.id]
+
+
+def _touch(item: Item, found: Mapping[str, Operation], touched: dict[str, int]) -> None:
+    for key, op in found.items():
+        if op.open and any(need in item.text for need in op.needs):
+            touched[key] = item.step
+
+
+def _timed_out(op: Operation, last: int, step: int) -> Operation:
+    if op.open and step - last > TIME_OUT:
+        return replace(op, closed=f"timed out: no word of it for {step - last} steps")
+    return op
+
+
+def _read(text: str) -> _Status | None:
+    """The status that a result gives, None when it gives none. Lists of records are data, not operations."""
+    head = text[:LONGEST_TEXT]
+    if head.lstrip()[:1] in ("{", "["):
+        return _read_json(text)
+    line_end = head.find("\n")
+    first = head if line_end < 0 else head[:line_end]
+    for start, line in ((0, first), (0, head)):
+        match = _OPEN_TEXT.search(line)
+        if match:
+            handles = _handles(line if len(line) < 300 else line[max(0, match.start() - 150) : match.end() + 150])
+            if handles:
+                at = text.find(handles[0])
+                return _Status(True, handles, (at, at + len(handles[0]))) if at >= 0 else None
+        if line is first and _DONE_TEXT.search(line):
+            return _Status(False, _handles(line), (start, len(line)))
+    return None
+
+
+def _handles(text: str) -> tuple[str, ...]:
+    found = [match.group() for match in _HANDLE.finditer(text) if len(match.group()) >= 4]
+    return tuple(dict.fromkeys(value for value in found if not _NOT_HANDLE.fullmatch(value)))[:4]
+
+
+def _read_json(text: str) -> _Status | None:
+    if not ('"' in text and len(text) < 20 * LONGEST_TEXT):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    for record in _records(value):
+        state = next(
+            (inner for key, inner in record.items() if _STATUS_KEY.match(key) and isinstance(inner, str)), None
+        )
+        if state is None:
+            continue
+        handles = tuple(
+            str(inner)
+            for key, inner in record.items()
+            if _HANDLE_KEY.search(key)
+            and isinstance(inner, str | int)
+            and not isinstance(inner, bool)
+            and len(str(inner)) >= 3
+        )
+        if _OPEN_VALUE.match(state) and handles:
+            at = text.find(handles[0])
+            return _Status(True, handles[:4], (at, at + len(handles[0]))) if at >= 0 else None
+        if _DONE_VALUE.match(state):
+            return _Status(False, handles, (0, 0))
+    return None
+
+
+def _records(value: Any) -> Iterator[dict[str, Any]]:
+    """The object itself and the objects directly in it; a list of one counts as its element."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict):
+        if value.get("type") == "text" and isinstance(value.get("text"), str):
+            inner = value["text"]
+            try:
+                value = json.loads(inner)
+            except (ValueError, RecursionError):
+                return
+            if not isinstance(value, dict):
+                return
+        yield value
+        for inner in value.values():
+            if isinstance(inner, dict):
+                yield inner

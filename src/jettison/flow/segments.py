@@ -1,0 +1,195 @@
+"""Cut the text of an item into segments: one JSON leaf with its record's path, or one line of text.
+
+Recipe and lengths: algorithm.md ("Segmentation"). Granularity is worth more than knowing the future: keeping the
+right lines and leaves of many results beats a clairvoyant choice of whole results on five of five sets.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Segment", "Segmented", "grapheme_cut", "segment"]
+
+LONG_LINE = 240
+"""Characters above which a line, or a string leaf, is cut (algorithm.md)."""
+PIECE = 160
+"""About how long the pieces are (algorithm.md)."""
+_SEPARATOR = re.compile(r"[.!?。！？;,|]\s|[。！？；，]|\s")
+_ESCAPED_BREAK = re.compile(r"(?<!\\)\\n")
+_LONE = frozenset("\u200d\ufe0e\ufe0f\u20e3")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The smallest piece of an item that is kept or cut."""
+
+    text: str
+    """As it is rendered: the line, or the leaf's value."""
+    record: str = ""
+    """Path of the JSON object or list it stands in; of text: empty."""
+    key: str = ""
+    """Key of a leaf; of text and of the lines of a long leaf: empty."""
+    start: int = -1
+    """Offset in `Segmented.text`, -1 for JSON."""
+    line: int = 0
+    """Ordinal of the source line, or of the record."""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Segmented:
+    """All segments of one text, in order."""
+
+    segments: tuple[Segment, ...]
+    structured: bool
+    """True: JSON leaves. False: lines of `text`."""
+    text: str
+    """The text the offsets point into (unescaped, unwrapped)."""
+
+
+def segment(text: str) -> Segmented:
+    """Segments of an item's text. Linear in its length; never raises."""
+    inner = _unwrap(text)
+    value = _parsed(inner)
+    if value is not None:
+        leaves = tuple(_number(_leaves(value, "", "")))
+        if leaves:
+            return Segmented(leaves, True, inner)
+    if inner.count("\\n") >= 3 and len(_ESCAPED_BREAK.findall(inner)) > inner.count("\n"):
+        inner = _ESCAPED_BREAK.sub("\n", inner).replace("\\t", "\t").replace('\\"', '"')
+    return Segmented(tuple(_lines(inner)), False, inner)
+
+
+def _unwrap(text: str) -> str:
+    """Open a `{"type": "text", "text": …}` wrapper, alone or as a list of one, as MCP servers send it."""
+    if text[:80].lstrip()[:1] in ("{", "[") and '"text"' in text:
+        value = _parsed(text)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, dict) and value.get("type") == "text" and isinstance(value.get("text"), str):
+            return str(value["text"])
+    return text
+
+
+def _parsed(text: str) -> Any:
+    """The JSON object or list that the text is, else None."""
+    if text[:80].lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) and value else None
+
+
+def _leaves(value: Any, record: str, key: str, depth: int = 0) -> Iterator[tuple[str, str, str]]:
+    """(record path, key, text) of each leaf, depth first, in source order."""
+    if depth > 60:
+        yield record, key, json.dumps(value, ensure_ascii=False)
+    elif isinstance(value, dict) and value:
+        path = f"{record}.{key}" if record and key else record or key
+        for name, inner in value.items():
+            yield from _leaves(inner, path, str(name), depth + 1)
+    elif isinstance(value, list) and value:
+        path = f"{record}.{key}" if record and key else record or key
+        for index, inner in enumerate(value):
+            if isinstance(inner, dict | list):
+                yield from _leaves(inner, f"{path}[{index}]", "", depth + 1)
+            else:
+                yield from _leaves(inner, path, f"[{index}]", depth + 1)
+    elif isinstance(value, str):
+        yield from _string_leaf(value, record, key, depth)
+    else:
+        yield record, key, json.dumps(value)
+
+
+def _string_leaf(value: str, record: str, key: str, depth: int) -> Iterator[tuple[str, str, str]]:
+    inner = _parsed(value) if len(value) > 40 else None
+    if inner is not None:
+        yield from _leaves(inner, record, key, depth + 1)
+    elif len(value) > LONG_LINE or "\n" in value:
+        path = f"{record}.{key}" if record and key else record or key
+        for line in _lines(value):
+            if line.text.strip():
+                yield path, "", line.text
+    else:
+        yield record, key, value
+
+
+def _number(leaves: Iterator[tuple[str, str, str]]) -> Iterator[Segment]:
+    """Number the records in order of appearance."""
+    last, line = None, -1
+    for record, key, text in leaves:
+        if record != last:
+            last, line = record, line + 1
+        yield Segment(text, record, key, -1, line)
+
+
+def _lines(text: str) -> Iterator[Segment]:
+    start = 0
+    for number, line in enumerate(text.split("\n")):
+        if len(line) <= LONG_LINE:
+            yield Segment(line, start=start, line=number)
+        else:
+            offset = 0
+            for piece in _pieces(line):
+                yield Segment(piece, start=start + offset, line=number)
+                offset += len(piece)
+        start += len(line) + 1
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """Pieces of about `PIECE` characters, cut after a separator where there is one, else between graphemes."""
+    start = 0
+    while len(line) - start > LONG_LINE:
+        cut = 0
+        for match in _SEPARATOR.finditer(line, start + PIECE // 2, start + LONG_LINE):
+            cut = match.end()
+            if cut >= start + PIECE:
+                break
+        cut = cut or grapheme_cut(line, start + PIECE)
+        yield line[start:cut]
+        start = cut
+    yield line[start:]
+
+
+def grapheme_cut(text: str, at: int) -> int:
+    """The nearest place at or before `at` that is not inside a grapheme cluster (at most 64 characters back).
+
+    Covers combining marks, variation selectors, joiners, emoji modifiers, tags and flags, which is what UAX #29
+    forbids to split in the scripts we know to be sent; the stdlib has no full implementation.
+    """
+    place = max(0, min(at, len(text)))
+    for _ in range(64):
+        if place <= 0 or place >= len(text) or not _inside(text, place):
+            return place
+        place -= 1
+    return place
+
+
+def _inside(text: str, at: int) -> bool:
+    after, before = text[at], text[at - 1]
+    if after in _LONE or before == "\u200d" or unicodedata.category(after) in ("Mn", "Me", "Mc"):
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
+        return True
+    if before == "\r" and after == "\n":
+        return True
+    if _flag(after) and _flag(before):
+        run = 0
+        while at - 1 - run >= 0 and _flag(text[at - 1 - run]):
+            run += 1
+        return run % 2 == 1
+    return False
+
+
+def _flag(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"

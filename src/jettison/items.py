@@ -1,0 +1,117 @@
+"""The smallest things that are kept or evicted, and the groups that stand or fall together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+__all__ = ["Fidelity", "Item", "Kind", "Unit", "units_of"]
+
+
+class Kind(StrEnum):
+    """What an item is, whatever wire format it came on."""
+
+    INSTRUCTION = "instruction"
+    """System or developer text."""
+    USER = "user"
+    ASSISTANT = "assistant"
+    REASONING = "reasoning"
+    """Thinking, plain, signed or encrypted. Never rewritten: kept or dropped whole."""
+    CALL = "call"
+    RESULT = "result"
+    DOCUMENT = "document"
+    """Retrieved text: a document or search-result block."""
+    MEDIA = "media"
+    """Image, audio, video or file: costs tokens by a provider's rule, not by its base64 text."""
+    SUMMARY = "summary"
+    OPAQUE = "opaque"
+    """What we do not understand and carry through untouched."""
+
+
+class Fidelity(IntEnum):
+    """How much of an item is left; it only goes down within a session."""
+
+    GONE = 0
+    STUB = 1
+    COMPRESSED = 2
+    FULL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One block of one message. Items of a message are consecutive; every message has at least one."""
+
+    id: str
+    """Stable: `<message>.<part>-<content digest>`. Provider call ids can repeat and are never used alone."""
+    kind: Kind
+    text: str
+    """What the model reads here. Of a call: its arguments as sent (JSON text). Of media: empty."""
+    message: int
+    """Index of the source message; -1 for the provider's own system field."""
+    part: int
+    """Ordinal of the item in its message."""
+    unit: int
+    step: int
+    """Number of LLM calls made when the item appeared (0 before the first assistant turn)."""
+    role: str = ""
+    """The role the wire gave it (`system`, `developer`, `user`, `assistant`, `tool`, `model`)."""
+    name: str | None = None
+    """Tool name, of a call and of its result."""
+    call_id: str | None = None
+    """Of a call and of its result; unique only within its unit."""
+    fixed: int = 0
+    """Tokens that do not depend on `text`: framing, media by the provider's rule."""
+    extra: str = ""
+    """Other text that is sent with it and must be counted (unknown fields, reasoning text)."""
+    note: str = ""
+    """What a placeholder may call it, e.g. `image/png 640x480` or `rulebook.pdf`."""
+    editable: bool = True
+    """Whether `text` can be replaced. False: kept as it came or dropped with its unit."""
+    is_error: bool = False
+    """The wire marked the result as an error."""
+    bound: bool = False
+    """Of reasoning: carries a signature or encrypted content tied to what stands before it."""
+    synthetic: bool = False
+    """Written by Jettison (stub, gap, repair), recognised when it comes back."""
+    slot: tuple[str | int, ...] = ()
+    """Where in its message the wire finds it; only the wire reads this."""
+    fidelity: Fidelity = Fidelity.FULL
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Items that stand or fall together: a turn with its calls, their results and its reasoning."""
+
+    index: int
+    items: tuple[Item, ...]
+
+    @property
+    def step(self) -> int:
+        """Step at which the unit appeared."""
+        return self.items[0].step
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        return frozenset(item.kind for item in self.items)
+
+    @property
+    def head(self) -> Item:
+        """The first item that carries text, else the first."""
+        return next((item for item in self.items if item.text), self.items[0])
+
+    def of(self, *kinds: Kind) -> Iterator[Item]:
+        return (item for item in self.items if item.kind in kinds)
+
+    def unanswered(self) -> tuple[Item, ...]:
+        """Calls that have no result in this unit."""
+        answered = {item.call_id for item in self.of(Kind.RESULT)}
+        return tuple(call for call in self.of(Kind.CALL) if call.call_id not in answered)
+
+
+def units_of(items: Iterable[Item]) -> list[Unit]:
+    """Group items by their unit number, in order of first appearance. Items of a unit need not be adjacent."""
+    groups: dict[int, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.unit, []).append(item)
+    return [Unit(index, tuple(group)) for index, group in groups.items()]

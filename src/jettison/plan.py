@@ -1,0 +1,296 @@
+"""Decisions as data, the report, and `apply`: the one pure function that carries them out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from jettison.items import Fidelity, Item, Unit
+from jettison.task import TaskState
+
+__all__ = [
+    "CacheEffect",
+    "CheckResult",
+    "Decision",
+    "Locks",
+    "Plan",
+    "Protection",
+    "Report",
+    "Row",
+    "Score",
+    "View",
+    "apply",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """`total = w_recency·recency + w_relevance·relevance`, all 0..1; `signals` are the parts of relevance."""
+
+    recency: float
+    relevance: float
+    total: float
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Why an item, or a span in it, is kept whatever its score, and until when."""
+
+    item: str
+    reason: str
+    until: str
+    """The condition that lifts it, or `never: <why>`."""
+    text: str = ""
+    """The protected span, verbatim; empty: the whole item."""
+    level: str = "verbatim"
+    """`verbatim`: unchanged. `present`: the item stays, its text may be compressed (a result too large to fit)."""
+    start: int = 0
+    end: int = 0
+
+    @property
+    def whole(self) -> bool:
+        return not self.text
+
+
+@dataclass(frozen=True)
+class Locks:
+    """Protections by item, as the later stages need them."""
+
+    protections: tuple[Protection, ...]
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """Items that stay unchanged."""
+        return frozenset(lock.item for lock in self.protections if lock.whole and lock.level == "verbatim")
+
+    @cached_property
+    def present(self) -> frozenset[str]:
+        """Items that stay, whose text may be compressed."""
+        return frozenset(lock.item for lock in self.protections if lock.whole and lock.level == "present") - self.whole
+
+    @cached_property
+    def spans(self) -> Mapping[str, tuple[Protection, ...]]:
+        """Protected spans of items that are not kept whole."""
+        found: dict[str, tuple[Protection, ...]] = {}
+        for lock in self.protections:
+            if not lock.whole and lock.item not in self.whole:
+                found[lock.item] = (*found.get(lock.item, ()), lock)
+        return found
+
+    def on(self, item: str) -> tuple[Protection, ...]:
+        return self.by_item.get(item, ())
+
+    @cached_property
+    def by_item(self) -> Mapping[str, tuple[Protection, ...]]:
+        found: dict[str, tuple[Protection, ...]] = {}
+        for lock in self.protections:
+            found[lock.item] = (*found.get(lock.item, ()), lock)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about one item."""
+
+    item: str
+    fidelity: Fidelity
+    reason: str
+    before: int
+    """Tokens as it came."""
+    after: int
+    """Tokens now."""
+    text: str = ""
+    """What stands in its place at COMPRESSED and STUB."""
+    handle: str | None = None
+    """Where the archive holds the exact original."""
+    call: int = 0
+    """At which fit of the session it was decided."""
+    segments: tuple[int, ...] = ()
+    """Of COMPRESSED: which segments are left. A later epoch keeps some of these, never others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Decisions by item id; an item without one is kept as it is."""
+
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+
+    def fidelity(self, item: str) -> Fidelity:
+        decision = self.decisions.get(item)
+        return Fidelity.FULL if decision is None else decision.fidelity
+
+    def merged(self, newer: Iterable[Decision]) -> Plan:
+        """This plan with newer decisions in place of older ones for the same item."""
+        decisions = dict(self.decisions)
+        decisions.update((decision.item, decision) for decision in newer)
+        return Plan(decisions)
+
+
+def apply(items: Sequence[Item], plan: Plan) -> list[Item]:
+    """The items as the plan leaves them: kept, with other text, or absent. Pure; order is kept."""
+    out = []
+    for item in items:
+        decision = plan.decisions.get(item.id)
+        if decision is None or decision.fidelity is Fidelity.FULL:
+            out.append(item)
+        elif decision.fidelity is not Fidelity.GONE:
+            out.append(replace(item, text=decision.text, fidelity=decision.fidelity))
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a strategy may look at: one frozen record of one call."""
+
+    items: tuple[Item, ...]
+    units: tuple[Unit, ...]
+    task: TaskState
+    step: int
+    """LLM calls made so far; the one about to be made is number `step + 1`."""
+    limit: int
+    """Input tokens that may be sent."""
+    fixed: int
+    """Tokens of reply priming, tool and response schemas."""
+    tools: tuple[tuple[str, str], ...] = ()
+    """Declared tools: (name, schema as JSON text)."""
+    cost: Callable[[Item], int] = field(default=lambda item: item.fixed)
+    """Tokens of an item."""
+    handle: Callable[[str], str] = field(default=lambda text: "")
+    """The archive handle of a text."""
+
+    def age(self, item: Item) -> int:
+        """Steps since the item appeared."""
+        return max(0, self.step - item.step)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    ok: bool
+    detail: str
+    """Why, in one line."""
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEffect:
+    """What this call did to the provider's prompt cache, against the last call of the session."""
+
+    epoch: str = "none"
+    """`none`, `minor` (what an earlier epoch sealed stays as it is), `major` (all was reconsidered) or
+    `arrival` (only new items were changed, nothing that was sent before)."""
+    first_changed: int | None = None
+    """Index of the first output message that differs from the last output; None: it is a prefix."""
+    rebilled: int = 0
+    """Tokens after that place, sent again at the uncached price."""
+    reasoning_lost: int = 0
+    """Reasoning blocks removed, or voided by the edit, in this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item in the report."""
+
+    item: str
+    kind: str
+    role: str
+    name: str | None
+    message: int
+    age: int
+    score: Score
+    protections: tuple[Protection, ...]
+    decision: str
+    """`full`, `compressed`, `stub` or `gone`."""
+    reason: str
+    before: int
+    after: int
+    handle: str | None
+    preview: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was decided at one call, and why. `to_dict()` is JSON-serialisable."""
+
+    wire: str
+    call: int
+    limit: int
+    before: int
+    """Tokens of the request as given: messages, system, schemas."""
+    after: int
+    """Tokens of the request as fitted."""
+    schemas: int
+    """… of which tool and response schemas."""
+    counter: str
+    counter_error: str
+    checks: Mapping[str, CheckResult]
+    """`budget`, `integrity`, `sufficiency`."""
+    protections: tuple[Protection, ...] = ()
+    task: TaskState = field(default_factory=TaskState)
+    inserted: tuple[Any, ...] = ()
+    """Every byte in the output that was not in the input."""
+    repaired: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the caller should know: sanitised text, compatibility rules broken by the input, fall-backs."""
+    degraded: tuple[str, ...] = ()
+    """With on_unsafe="degrade": each loss, one line."""
+    pending: tuple[str, ...] = ()
+    """Unanswered calls: the request cannot be sent before they are answered."""
+    cache: CacheEffect = field(default_factory=CacheEffect)
+    observed: bool = False
+    """observe=True: the decisions were made and not carried out."""
+    build_rows: Callable[[], Sequence[Row]] = field(default=tuple, repr=False, compare=False)
+
+    @property
+    def sendable(self) -> bool:
+        """False while a call is unanswered."""
+        return not self.pending
+
+    @property
+    def ok(self) -> bool:
+        """Budget, integrity and sufficiency all hold."""
+        return all(check.ok for check in self.checks.values())
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """One row an item, in order; built when first asked for."""
+        return tuple(self.build_rows())
+
+    def by_kind(self) -> dict[str, tuple[int, int]]:
+        """Tokens before and after, by kind."""
+        totals: dict[str, tuple[int, int]] = {}
+        for row in self.rows:
+            before, after = totals.get(row.kind, (0, 0))
+            totals[row.kind] = (before + row.before, after + row.after)
+        return totals
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: str, int, float, bool, None, lists and dicts."""
+        names = (
+            "wire",
+            "call",
+            "limit",
+            "before",
+            "after",
+            "schemas",
+            "counter",
+            "counter_error",
+            "sendable",
+            "observed",
+        )
+        data: dict[str, Any] = {name: getattr(self, name) for name in names}
+        data["checks"] = {name: asdict(check) for name, check in self.checks.items()}
+        data["cache"] = asdict(self.cache)
+        data["task"] = asdict(self.task)
+        for name in ("protections", "inserted", "rows"):
+            data[name] = [asdict(entry) for entry in getattr(self, name)]
+        for name in ("repaired", "notes", "degraded", "pending"):
+            data[name] = list(getattr(self, name))
+        data["by_kind"] = {kind: list(pair) for kind, pair in self.by_kind().items()}
+        return data
+
+    def to_json(self, indent: int | None = None) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)

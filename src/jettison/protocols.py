@@ -1,0 +1,63 @@
+"""What can be swapped. Each is one method; a plain function with the same arguments will do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from jettison.items import Item
+
+if TYPE_CHECKING:
+    from jettison.plan import Protection, View
+
+__all__ = ["Archive", "Check", "Compressor", "Protector", "Scorer", "TokenCounter"]
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """Tokens of a text; must accept any string without lone surrogates. May carry `name` and `error` (a str)."""
+
+    def __call__(self, text: str, /) -> int: ...
+
+
+class Scorer(Protocol):
+    """One relevance signal: item -> 0..1. `name` (or `__name__`) is what the report calls it."""
+
+    def __call__(self, item: Item, view: View, /) -> float: ...
+
+
+class Protector(Protocol):
+    """More protections, added to the built-in ones."""
+
+    def __call__(self, view: View, /) -> Sequence[Protection]: ...
+
+
+class Compressor(Protocol):
+    """A shorter text of about `target` characters that keeps every span in `keep` ((start, end) offsets).
+
+    Gaps are marked; nothing is reworded. What cannot be made shorter comes back unchanged.
+    """
+
+    def __call__(self, text: str, target: int, keep: Sequence[tuple[int, int]] = (), /) -> str: ...
+
+
+class Check(Protocol):
+    """A further check of the finished items: an empty list, or what is missing, one line each."""
+
+    def __call__(self, items: Sequence[Item], view: View, /) -> Sequence[str]: ...
+
+
+class Archive(Protocol):
+    """Exact bytes of what was evicted or compressed, by handle."""
+
+    def put(self, handle: str, text: str) -> None:
+        """Store a text under its handle; the same text again is a no-op, another one raises ArchiveError."""
+        ...
+
+    def get(self, handle: str) -> str:
+        """The exact text. Raises ArchiveError when the handle is not known."""
+        ...
+
+    def search(self, query: str, limit: int = 10) -> list[tuple[str, str]]:
+        """(handle, excerpt) of the best matches, best first."""
+        ...

@@ -1,0 +1,1 @@
+"""Relevance 0..1 of an item to the current task."""

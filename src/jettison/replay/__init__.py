@@ -1,0 +1,8 @@
+"""Recorded runs: reading them (`read`), and replaying them call by call (`steps`)."""
+
+from __future__ import annotations
+
+from jettison.replay.guess import WIRES, guess_wire
+from jettison.replay.readers import Recorded, read, read_bytes
+
+__all__ = ["WIRES", "Recorded", "guess_wire", "read", "read_bytes"]

@@ -1,0 +1,50 @@
+"""Text for terminals: short, on one line, without control characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from jettison.plan import Protection
+
+__all__ = ["clean", "plural", "position", "reasons", "share", "shorten", "signal"]
+
+_BIDI = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def clean(text: str) -> str:
+    """One printable line: white space collapsed, controls, text direction marks and surrogates shown as U+FFFD."""
+    line = " ".join(text.split())
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join("\ufffd" if unicodedata.category(char) in ("Cc", "Cs") or char in _BIDI else char for char in line)
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` characters of the cleaned text."""
+    line = clean(text)
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def signal(value: float) -> str:
+    """A number from 0 to 1 in three or four characters: `.74`, `1.0`, `0`."""
+    shown = f"{value:.2f}"
+    return {"0.00": "0", "-0.00": "0", "1.00": "1.0"}.get(shown, shown.removeprefix("0"))
+
+
+def position(item: str) -> str:
+    """`message.part` of an item id."""
+    return item.rpartition("-")[0] or item
+
+
+def reasons(protections: Iterable[Protection]) -> str:
+    """Each reason once, in order."""
+    return ", ".join(dict.fromkeys(clean(protection.reason) for protection in protections))
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def share(part: int, whole: int) -> str:
+    return f"{round(100 * part / whole)} %" if whole else "–"

@@ -1,0 +1,163 @@
+"""One item through a session: where it is now, what was decided about it at each call, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+
+from jettison.errors import ConfigError
+from jettison.plan import Protection, Report, Row
+from jettison.report._text import clean, plural, position, shorten, signal
+
+try:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"the terminal report needs {missing.name}: pip install 'jettison[cli]'", name=missing.name
+    ) from missing
+
+__all__ = ["explain", "matching"]
+
+_STYLE = {"full": "bold green", "compressed": "bold cyan", "stub": "bold yellow", "gone": "bold red"}
+_MOST = 20
+"""Most items that are explained at once: a text that is found in more is too vague to be meant."""
+
+
+def matching(rows: Sequence[Row], item: str) -> list[Row]:
+    """Rows that `item` means: an id, the beginning of one (`12` is a message), a handle, or text of their preview.
+
+    Raises ConfigError, naming near ids, when there is none.
+    """
+    wanted = "-1" if item == "system" else item
+    exact = [row for row in rows if wanted in (row.item, position(row.item), row.handle)]
+    whole = exact or [row for row in rows if str(row.message) == wanted]
+    found = whole or [row for row in rows if row.item.startswith(wanted) and len(position(row.item)) < len(wanted)]
+    found = found or [row for row in rows if clean(item) and clean(item) in clean(row.preview)]
+    if not found:
+        raise ConfigError(f"no item is, or begins with the text, {item!r}; {_near(rows, wanted)}")
+    if len(found) > _MOST and not whole:
+        raise ConfigError(f"{item!r} is found in {len(found)} items: give an id, such as {found[0].item}")
+    return found
+
+
+def _near(rows: Sequence[Row], item: str) -> str:
+    if not rows:
+        return "the report has no items"
+    ids = [row.item for row in rows]
+    close = get_close_matches(item, ids, n=5, cutoff=0.5)
+    number = item.partition(".")[0].partition("-")[0]
+    if number.isdigit():
+        same = [row.item for row in rows if str(row.message) == number]
+        close = same[:5] or close or sorted(ids, key=lambda name: abs(_number(name) - int(number)))[:5]
+    if not close:
+        close = [row.item for row in rows[:: max(1, len(rows) // 5)]][:5]
+    last = max(row.message for row in rows)
+    return f"near it: {', '.join(close)} (messages are numbered 0 to {last}; `jettison fit` lists all items)"
+
+
+def _number(item: str) -> int:
+    head = position(item).partition(".")[0]
+    return int(head) if head.lstrip("-").isdigit() else 0
+
+
+def explain(reports: Sequence[Report], item: str, console: Console | None = None) -> None:
+    """Print the story of one item, or of each item of one message, over all calls of a session, oldest first.
+
+    Raises ConfigError when no report has such an item.
+    """
+    console = console or Console()
+    found = _found(reports, item)
+    wanted = {row.item for row in found}
+    # Rows are built anew and dropped: a thousand reports of a thousand rows each would fill the memory.
+    story = [(report, {row.item: row for row in report.build_rows() if row.item in wanted}) for report in reports]
+    for i, row in enumerate(found):
+        if i:
+            console.print()
+        _story([(report, rows.get(row.item)) for report, rows in story], row, console)
+
+
+def _found(reports: Sequence[Report], item: str) -> list[Row]:
+    if not reports:
+        raise ConfigError("there is no report to explain")
+    try:
+        return matching(reports[-1].rows, item)
+    except ConfigError:
+        for report in reversed(reports[:-1]):
+            with suppress(ConfigError):
+                return matching(report.build_rows(), item)
+        raise
+
+
+def _story(story: Sequence[tuple[Report, Row | None]], row: Row, console: Console) -> None:
+    title = Text(row.item, style="bold")
+    name = f" {clean(row.name)}" if row.name else ""
+    where = "the system field" if row.message < 0 else f"message {row.message}"
+    title.append(f"  {row.kind}{name}, in {where}", style="not bold")
+    console.print(title)
+    if row.preview:
+        console.print(
+            Padding(Text(shorten(row.preview, max(20, console.width - 4)), style="dim"), (0, 0, 0, 2), expand=False)
+        )
+    console.print(_now(*story[-1]))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    before: list[str] | None = None
+    for report, at in story:
+        if at is None:
+            continue
+        details = _details(at)
+        table.add_row(f"  call {report.call}", _decided(at))
+        for line in details:
+            if before is None or line not in before:
+                table.add_row("", Text(line))
+        for line in before or ():
+            if line.startswith("protected: ") and line not in details:
+                table.add_row("", Text(f"lifted: {line.removeprefix('protected: ')}", "yellow"))
+        before = details
+    console.print(table)
+
+
+def _now(report: Report, row: Row | None) -> Text:
+    if row is None:
+        return Text("  now: the last call's history no longer has it", style="bold yellow")
+    line = Text("  now: ")
+    state = {
+        "full": f"in the context, whole ({plural(row.after, 'token')})",
+        "compressed": f"in the context, shortened ({row.after:,} of {plural(row.before, 'token')})",
+        "stub": f"in the context as a stub ({row.after:,} of {plural(row.before, 'token')})",
+        "gone": f"not in the context ({plural(row.before, 'token')} freed)",
+    }.get(row.decision, row.decision)
+    line.append(f"would be {state}" if report.observed else state, style=_STYLE.get(row.decision, "bold"))
+    if row.handle:
+        line.append(f"; the exact original is in the archive: session.recall({row.handle!r})")
+    return line
+
+
+def _decided(row: Row) -> Text:
+    score = row.score
+    line = Text()
+    line.append(f"{row.decision:<10}", style=_STYLE.get(row.decision, "bold"))
+    tokens = f"{row.before:,}" if row.before == row.after else f"{row.before:,} → {row.after:,}"
+    line.append(f"  {tokens} tokens  age {row.age}  Score {signal(score.total)}")
+    parts = ", ".join(f"{clean(name)} {signal(value)}" for name, value in score.signals.items())
+    rel = f"Rel {signal(score.relevance)}" + (f": {parts}" if parts else "")
+    line.append(f" (R {signal(score.recency)}, {rel})", style="dim")
+    return line
+
+
+def _details(row: Row) -> list[str]:
+    """Lines that are printed when they differ from those of the call before."""
+    return [f"why: {clean(row.reason)}"] * bool(row.reason) + [_protection(each) for each in row.protections]
+
+
+def _protection(protection: Protection) -> str:
+    what = f"“{shorten(protection.text, 60)}” in it" if protection.text else "the whole item"
+    weaker = ", may be shortened" if protection.level == "present" else ""
+    until = clean(protection.until)
+    end = until if until.startswith("never") else f"until {until.removeprefix('until ')}"
+    return f"protected: {what}{weaker}: {clean(protection.reason)}; {end}"

@@ -1,0 +1,117 @@
+"""Compress: turn a selection into decisions with their text, count what it really takes, and trim to the room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from jettison.compressors.cut import cut, stub
+from jettison.items import Fidelity, Item, Kind
+from jettison.plan import Decision, Plan, View
+from jettison.ranking import WHOLE, Candidate, Part, Pick, Ranking, Selection
+
+__all__ = ["compress"]
+
+ROUNDS = 12
+"""Trims at most; estimates are within a few per cent, so two are enough in all recorded epochs but some tiny ones."""
+
+
+def compress(view: View, ranking: Ranking, selection: Selection, plan: Plan, room: int, call: int) -> list[Decision]:
+    """Decisions for every item of the candidates that is reduced further, within `room` tokens where possible.
+
+    Over the room: stubs go first (oldest first), then restored units fall back to their segments, then the
+    poorest segments. What is forced stays, so the result can still be over: the caller checks.
+    """
+    writer = _Writer(view, ranking, plan, call)
+    for _ in range(ROUNDS):
+        decisions, total = writer.write(selection)
+        if total <= room or not _trim(selection, ranking, total - room):
+            break
+    return decisions
+
+
+def _trim(selection: Selection, ranking: Ranking, over: int) -> bool:
+    """Give up about `over` tokens of the selection; False when nothing more can be given up."""
+    freed = 0
+    while freed < over and selection.stubs:
+        freed += max(1, ranking.candidates[selection.stubs.pop()].overhead)
+    while freed < over and selection.full:
+        candidate = ranking.candidates[selection.full.pop()]
+        freed += max(1, candidate.tokens // 2)
+    at = len(selection.taken) - 1
+    while freed < over and at >= 0:
+        if not selection.taken[at].forced:
+            freed += max(1, selection.taken.pop(at).tokens)
+        at -= 1
+    return freed > 0
+
+
+@dataclass(slots=True)
+class _Writer:
+    view: View
+    ranking: Ranking
+    plan: Plan
+    call: int
+
+    def write(self, selection: Selection) -> tuple[list[Decision], int]:
+        """All decisions and the tokens that the candidates take then."""
+        taken: dict[int, list[Pick]] = {}
+        for pick in selection.taken:
+            taken.setdefault(pick.unit, []).append(pick)
+        full, stubs = set(selection.full), set(selection.stubs)
+        decisions: list[Decision] = []
+        total = 0
+        for index, candidate in self.ranking.candidates.items():
+            if index in full:
+                total += candidate.tokens
+                continue
+            made = list(self._unit(candidate, taken.get(index, []), index in stubs))
+            decisions += made
+            total += candidate.tokens - sum(self._now(d.item, d.before) - d.after for d in made)
+        return decisions, total
+
+    def _now(self, item: str, before: int) -> int:
+        """Tokens of an item under the plan so far."""
+        decision = self.plan.decisions.get(item)
+        return before if decision is None else decision.after
+
+    def _unit(self, candidate: Candidate, picks: list[Pick], stubbed: bool) -> Iterator[Decision]:
+        if not picks and not stubbed and not candidate.must:
+            yield from self._gone(candidate.unit.items, "lowest rank, no room")
+            return
+        if candidate.frozen:
+            return
+        kept = {pick.item for pick in picks}
+        for item in candidate.texts:
+            if item.id not in kept:
+                yield from self._gone([item], "its unit was cut, it ranked too low to stay")
+        for part in candidate.parts:
+            chosen = {pick.index for pick in picks if pick.item == part.item.id}
+            chosen |= {pick.label for pick in picks if pick.item == part.item.id and pick.label != WHOLE}
+            yield from self._part(part, frozenset(chosen) | part.forced)
+
+    def _gone(self, items: Iterable[Item], reason: str) -> Iterator[Decision]:
+        for item in items:
+            if self.plan.fidelity(item.id) is not Fidelity.GONE:
+                handle = self.view.handle(item.text) if item.text else None
+                yield Decision(item.id, Fidelity.GONE, reason, self.view.cost(item), 0, "", handle, self.call)
+
+    def _part(self, part: Part, chosen: frozenset[int]) -> Iterator[Decision]:
+        item, parts = part.item, part.source.parts
+        if len(chosen) == len(part.allowed) and item.id not in self.plan.decisions:
+            return
+        before, handle = self.view.cost(item), self.view.handle(item.text)
+        if chosen:
+            text, fidelity = cut(parts, chosen, handle), Fidelity.COMPRESSED
+            reason = f"{len(chosen)} of {len(parts.segments)} segments are worth their tokens"
+        else:
+            text, fidelity = stub(before - item.fixed, handle), Fidelity.STUB
+            reason = "nothing in it is worth its tokens; the call stays"
+            if item.kind not in (Kind.RESULT,):
+                yield from self._gone([item], "nothing in it is worth its tokens")
+                return
+        after = self.view.cost(replace(item, text=text))
+        if after >= self._now(item.id, before):
+            return
+        segments = tuple(sorted(chosen))
+        yield Decision(item.id, fidelity, reason, before, after, text, handle, self.call, segments)

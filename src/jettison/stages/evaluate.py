@@ -1,0 +1,57 @@
+"""Evaluate: `Score = w_r·R + w_s·Rel` of every item, with R(t) = e^(−λt)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from jettison.flow.dependencies import Flow
+from jettison.items import Item
+from jettison.plan import Score, View
+from jettison.protocols import Scorer
+from jettison.relevance.rules import RULES, Words, relevance
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    view: View,
+    flow: Flow,
+    *,
+    decay: float,
+    w_recency: float,
+    w_relevance: float,
+    scorers: Sequence[tuple[float, Scorer]] = (),
+    items: Sequence[Item] | None = None,
+) -> dict[str, Score]:
+    """Scores by item id, each part visible. Time t is the item's age in steps (LLM calls).
+
+    Further `scorers` (weight, scorer) join the rules; the weights are normalised to sum to 1.
+    """
+    words = Words(view)
+    whole = sum(weight for weight, _ in RULES.values()) + sum(weight for weight, _ in scorers)
+    return {
+        item.id: _score(item, view, relevance(item, view, flow, words), decay, w_recency, w_relevance, scorers, whole)
+        for item in (view.items if items is None else items)
+    }
+
+
+def _score(
+    item: Item,
+    view: View,
+    signals: Mapping[str, float],
+    decay: float,
+    w_recency: float,
+    w_relevance: float,
+    scorers: Sequence[tuple[float, Scorer]],
+    whole: float,
+) -> Score:
+    parts = dict(signals)
+    total = sum(RULES[name][0] * value for name, value in signals.items())
+    for weight, scorer in scorers:
+        name = str(getattr(scorer, "name", None) or getattr(scorer, "__name__", type(scorer).__name__))
+        parts[name] = min(1.0, max(0.0, float(scorer(item, view))))
+        total += weight * parts[name]
+    recency = math.exp(-decay * view.age(item))
+    relevant = min(1.0, total / whole)
+    return Score(recency, relevant, w_recency * recency + w_relevance * relevant, parts)

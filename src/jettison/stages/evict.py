@@ -1,0 +1,100 @@
+"""Evict: fill the room with the best segments, then with whole units, then with stubs; the rest goes."""
+
+from __future__ import annotations
+
+from jettison.ranking import WHOLE, Candidate, Part, Pick, Ranking, Selection
+
+__all__ = ["evict"]
+
+
+def evict(ranking: Ranking, room: int) -> Selection:
+    """Choose what stays of the candidates within `room` tokens, by estimate; `compress` counts and trims.
+
+    Forced picks are always taken. Order of the rest: gain per token; then the newest units are restored in
+    full; then calls with stubs, newest first, while there is room.
+    """
+    out = _Filling(ranking, room)
+    for pick in ranking.picks:
+        out.take(pick)
+    out.restore()
+    out.stub()
+    return out.selection
+
+
+class _Filling:
+    """One pass of filling: what was taken, what it costs."""
+
+    def __init__(self, ranking: Ranking, room: int) -> None:
+        self.ranking = ranking
+        self.room = room
+        self.spent = 0
+        self.cost: dict[int, int] = {}
+        """Tokens spent by unit, of the units that are open."""
+        self.selection = Selection()
+        self.parts: dict[str, Part] = {
+            part.item.id: part for candidate in ranking.candidates.values() for part in candidate.parts
+        }
+        self.have: set[tuple[str, int]] = set()
+        self.records: set[tuple[str, str]] = set()
+
+    def take(self, pick: Pick) -> None:
+        if (pick.item, pick.index) in self.have and pick.item:
+            return
+        candidate = self.ranking.candidates[pick.unit]
+        opening = 0 if pick.unit in self.cost else candidate.overhead
+        if not pick.item:
+            if pick.unit in self.cost:
+                return
+            cost = opening
+        else:
+            cost = pick.tokens + opening + self._companions(pick)
+        if not pick.forced and self.spent + cost > self.room:
+            return
+        self.spent += cost
+        self.cost[pick.unit] = self.cost.get(pick.unit, 0) + cost
+        self.selection.taken.append(pick)
+        self._note(pick)
+
+    def _companions(self, pick: Pick) -> int:
+        """Tokens of the label that comes with a segment, and of its record's path."""
+        part = self.parts.get(pick.item)
+        if part is None or pick.index == WHOLE:
+            return 0
+        tokens = 0
+        if pick.label != WHOLE and (pick.item, pick.label) not in self.have:
+            tokens += part.tokens(pick.label)
+        record = part.source.parts.segments[pick.index].record
+        if record and (pick.item, record) not in self.records:
+            tokens += 2 + int(len(record) * part.density)
+        return tokens
+
+    def _note(self, pick: Pick) -> None:
+        self.have.add((pick.item, pick.index))
+        part = self.parts.get(pick.item)
+        if part is None or pick.index == WHOLE:
+            return
+        if pick.label != WHOLE:
+            self.have.add((pick.item, pick.label))
+        self.records.add((pick.item, part.source.parts.segments[pick.index].record))
+
+    def restore(self) -> None:
+        """Whole units, newest first, while they fit."""
+        for index, candidate in reversed(list(self.ranking.candidates.items())):
+            extra = candidate.tokens - self.cost.get(index, 0)
+            if self.spent + max(0, extra) <= self.room:
+                self._keep(index, candidate, self.selection.full)
+
+    def stub(self) -> None:
+        """Calls with stubs of their results, newest first, while they fit."""
+        for index, candidate in reversed(list(self.ranking.candidates.items())):
+            if index in self.cost or not candidate.parts or candidate.frozen:
+                continue
+            if self.spent + candidate.overhead <= self.room:
+                self.cost[index] = candidate.overhead
+                self.spent += candidate.overhead
+                self.selection.stubs.append(index)
+
+    def _keep(self, index: int, candidate: Candidate, where: list[int]) -> None:
+        self.spent += max(0, candidate.tokens - self.cost.get(index, 0))
+        self.cost[index] = candidate.tokens
+        where.append(index)

@@ -1,0 +1,152 @@
+"""What the wires with content blocks (Anthropic, Gemini) share: turns, neighbours, problems, duplicates."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from jettison.errors import Problem
+from jettison.items import Fidelity, Item, Kind
+from jettison.wire.base import Cursor, Inserted, Message, Rendered, item_id
+
+__all__ = ["FRAMING", "INTERRUPTED", "PLACEHOLDER", "Built", "Problems", "Turns", "best", "blank", "by_message", "join"]
+
+PLACEHOLDER = "[… earlier messages omitted …]"
+INTERRUPTED = "no result: interrupted"
+FRAMING = 4
+"""Tokens of a message's role and delimiters: 3 to 4 in every chat template that is public."""
+
+Built = tuple[int, Message, list[tuple[str, str]]]
+"""A finished message: index of its source, the message, and (text, why) of what was put into it."""
+
+T = TypeVar("T")
+_FAILED = re.compile(r"\b(abort|cancel|interrupt|error|fail|no result|timed? ?out)", re.IGNORECASE)
+
+
+class Turns:
+    """Where a parse stands, and the items of the message it is in."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.index = cursor.message
+        self.unit = cursor.unit if cursor.state else -1
+        self.step = cursor.step
+        self.calls: list[tuple[str, str]] = list(cursor.calls)
+        self.state = cursor.state
+        self.items: list[Item] = []
+
+    def open(self) -> None:
+        """Begin a unit."""
+        self.unit += 1
+
+    def close(self, state: str) -> tuple[Item, ...]:
+        """End the message and hand over its items."""
+        items, self.items = tuple(self.items), []
+        self.index += 1
+        self.state = state
+        return items
+
+    def cursor(self) -> Cursor:
+        return Cursor(self.index, max(self.unit, 0), self.step, tuple(self.calls), self.state)
+
+    def add(self, draft: dict[str, Any], slot: tuple[int, ...], role: str, unit: int) -> None:
+        """Place an item; `draft` holds what its block says (`key`: what its id is made of, if not its text)."""
+        key = draft.pop("key", None) or f"{draft.get('name') or ''}{draft.get('text', '')}{draft.get('extra', '')}"
+        part = len(self.items)
+        draft.setdefault("text", "")
+        draft["fixed"] = draft.get("fixed", 0) + (0 if part else FRAMING)
+        draft.setdefault("synthetic", draft["text"] in (PLACEHOLDER, INTERRUPTED))
+        place = item_id(self.index, part, key)
+        self.items.append(
+            Item(place, message=self.index, part=part, unit=unit, step=self.step, role=role, slot=slot, **draft)
+        )
+
+
+class Problems(list[Problem]):
+    """Broken rules, in the order they were found."""
+
+    def report(
+        self, at: str, rule: str, repair: str, message: int, kind: str = "structure", call_id: str | None = None
+    ) -> None:
+        self.append(Problem(at, rule, repair, kind, call_id, message))
+
+
+def blank(text: Any) -> bool:
+    """Whether it is a string without anything to read in it."""
+    return isinstance(text, str) and not text.strip()
+
+
+def by_message(items: Sequence[Item]) -> dict[int, list[Item]]:
+    """What is left of each message, in order; system items left out."""
+    groups: dict[int, list[Item]] = {}
+    for item in items:
+        if item.message >= 0 and item.fidelity is not Fidelity.GONE:
+            groups.setdefault(item.message, []).append(item)
+    return groups
+
+
+def additions(items: Iterable[Item]) -> list[tuple[str, str]]:
+    """(text, why) of each item whose text replaces what was in its place."""
+    return [
+        (item.text, "stub" if item.fidelity is Fidelity.STUB else "gap")
+        for item in items
+        if item.fidelity is not Fidelity.FULL and item.kind is not Kind.REASONING and item.text.strip()
+    ]
+
+
+def arguments(text: str) -> dict[str, Any]:
+    """Call arguments from their JSON text; a text that is not an object is wrapped in one."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    return value if isinstance(value, dict) else {"text": value}
+
+
+def best(results: Sequence[T], text: Callable[[T], str], is_error: Callable[[T], bool]) -> T:
+    """Of several results of one call: the last that does not look like an abort or error, else the last."""
+    good = [one for one in results if not is_error(one) and not _FAILED.search(text(one)[:200])]
+    return (good or results)[-1]
+
+
+def join(
+    built: Iterable[Built],
+    *,
+    first: int,
+    before: str,
+    model: str,
+    role: Callable[[Message], str],
+    merge: Callable[[Message, Message], Message],
+    placeholder: Callable[[str], Message],
+) -> Rendered:
+    """Put messages in a row so that none gets a neighbour of its own role that it did not have in the source.
+
+    `before` is the role of source message `first` - 1, which is already sent and stays as it is.
+    """
+    out = Rendered([], [])
+    last, last_role = first - 1, before
+    for source, message, added in built:
+        now = role(message)
+        opens = not out.messages and first == 0
+        merged = False
+        if opens and now == model and source > 0:
+            _place(out, placeholder("user"))
+        elif not opens and source > last + 1 and now == last_role and now in (model, "user"):
+            merged = now == "user" and bool(out.messages)
+            if not merged:
+                _place(out, placeholder(model if now == "user" else "user"))
+        if merged:
+            out.messages[-1] = merge(out.messages[-1], message)
+        else:
+            out.messages.append(message)
+            out.sources.append(source)
+        out.inserted.extend(Inserted(len(out.messages) - 1, text, why) for text, why in added)
+        last, last_role = source, now
+    return out
+
+
+def _place(out: Rendered, message: Message) -> None:
+    out.messages.append(message)
+    out.sources.append(-1)
+    out.inserted.append(Inserted(len(out.messages) - 1, PLACEHOLDER, "placeholder"))
