@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from jettison.flow.dependencies import Source
+from jettison.flow.dependencies import Source, is_keyish
 from jettison.items import Item, Unit
 
 __all__ = ["HEADER", "WHOLE", "Candidate", "Part", "Pick", "Ranking", "Selection"]
@@ -14,6 +16,14 @@ WHOLE = -1
 """Segment number of a pick that takes its item whole; with an empty item, of one that opens its unit."""
 HEADER = 12
 """Tokens of the line that marks a cut item (`[partial, 14/320 lines, ref kobarimule]` is 12–15)."""
+
+NEAR = 12
+"""Leaves before and after in which a companion is looked for; records of the recorded sets have 9 on average."""
+PAIR_TOKENS = 15
+"""A leaf up to this size comes along so that a value is not alone: record binding 78 → 94 (algorithm.md)."""
+CODE_REACH = 80
+"""Lines above a code line in which its heading is looked for (algorithm.md)."""
+_HEADING = re.compile(r"^\s*(?:async\s+def|def|class|func|fn|function|interface|struct|impl|public|private|#{1,4})\s")
 
 
 @dataclass(slots=True)
@@ -33,6 +43,25 @@ class Part:
         """Estimate, with the key and the line break."""
         part = self.source.parts.segments[index]
         return 1 + int((len(part.text) + len(part.key)) * self.density)
+
+    def companion(self, index: int) -> int:
+        """The segment that must come with one: what names its record, or the heading above a code line."""
+        segments, allowed = self.source.parts.segments, self.allowed
+        here = segments[index]
+        if self.source.parts.structured:
+            low = high = index
+            while low > 0 and segments[low - 1].record == here.record and index - low < NEAR:
+                low -= 1
+            while high + 1 < len(segments) and segments[high + 1].record == here.record and high - index < NEAR:
+                high += 1
+            others = [at for at in range(low, high + 1) if at != index and at in allowed]
+            named = next((at for at in others if is_keyish(segments[at].key)), WHOLE)
+            return named if named != WHOLE else next((at for at in others if self.tokens(at) <= PAIR_TOKENS), WHOLE)
+        if here.text[:1].isspace():
+            for at in range(index - 1, max(-1, index - CODE_REACH), -1):
+                if _HEADING.match(segments[at].text):
+                    return at if at in allowed else WHOLE
+        return WHOLE
 
 
 @dataclass(slots=True)
@@ -54,22 +83,34 @@ class Candidate:
     score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """One segment (or whole item) to keep."""
+class Pick(NamedTuple):
+    """One segment (or whole item, or the opening of a unit) to keep. Sorts best first."""
 
-    density: float
-    unit: int
+    rest: bool
+    """False: it holds a protected span."""
+    order: float
+    """Minus its gain per token."""
+    newest: int
+    """Minus the number of its unit: of equals the newest comes first."""
     item: str
-    index: int
+    segment: int
     tokens: int
-    forced: bool = False
     label: int = WHOLE
-    """Another segment that must come with it: the record's name, the enclosing heading."""
+    """Another segment that comes with it, set when it is taken."""
+
+    @property
+    def unit(self) -> int:
+        return -self.newest
+
+    @property
+    def forced(self) -> bool:
+        return not self.rest
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
+    """The order in which what is left is kept."""
+
     candidates: Mapping[int, Candidate]
     """By unit index, oldest first."""
     picks: tuple[Pick, ...]

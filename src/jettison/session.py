@@ -52,10 +52,9 @@ class Body(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Effect: this text must be in the archive before its stub is sent."""
+    """Effect: these texts, by handle, must be in the archive before their stubs are sent."""
 
-    handle: str
-    text: str
+    texts: Mapping[str, str]
 
 
 Steps = Generator[Store, None, Fitted]
@@ -202,8 +201,7 @@ class Session:
             steps = self._steps(call)
             try:
                 while True:
-                    effect = next(steps)
-                    self.archive.put(effect.handle, effect.text)
+                    self._store(next(steps))
             except StopIteration as stop:
                 return stop.value  # type: ignore[no-any-return]
 
@@ -217,11 +215,16 @@ class Session:
             try:
                 while True:
                     effect = next(steps)
-                    await asyncio.to_thread(self.archive.put, effect.handle, effect.text)
+                    if effect.texts:
+                        await asyncio.to_thread(self._store, effect)
             except StopIteration as stop:
                 return stop.value  # type: ignore[no-any-return]
         finally:
             self._busy.release()
+
+    def _store(self, effect: Store) -> None:
+        for handle, text in effect.texts.items():
+            self.archive.put(handle, text)
 
     # one call
 
@@ -270,9 +273,7 @@ class Session:
         report = self._report(request, taken, outcome, rendered, tokens, checks, call, tool_tokens)
         report = self._verdict(report, taken, outcome)
         texts = {item.id: item.text for item in view.items}
-        for decision in outcome.fresh:
-            if decision.handle is not None:
-                yield Store(decision.handle, texts[decision.item])
+        yield Store({decision.handle: texts[decision.item] for decision in outcome.fresh if decision.handle})
         return self._commit(call, taken, state, outcome, rendered, tokens, report)
 
     def _forked(self, old: _State, taken: Snapshot) -> _State:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from jettison.errors import ConfigError
-from jettison.items import Item, Kind
+from jettison.items import Fidelity, Item, Kind
 from jettison.models import family_of
 from jettison.protocols import TokenCounter
 
@@ -137,6 +137,7 @@ class CountCache:
 
     count: Callable[[str], int]
     seen: dict[str, int] = field(default_factory=dict)
+    items: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
 
     def text(self, text: str) -> int:
         if not text:
@@ -148,6 +149,15 @@ class CountCache:
 
     def cost(self, item: Item) -> int:
         """Tokens of an item: text, tool name of a call, unknown fields, framing and media."""
+        if item.fidelity is not Fidelity.FULL:
+            return self._weigh(item)
+        key = (item.id, item.fixed, len(item.text), len(item.extra))
+        tokens = self.items.get(key)
+        if tokens is None:
+            tokens = self.items[key] = self._weigh(item)
+        return tokens
+
+    def _weigh(self, item: Item) -> int:
         tokens = item.fixed + self.text(item.text)
         if item.extra:
             tokens += self.text(item.extra)

@@ -136,7 +136,7 @@ _PLACE = re.compile(r"\[\d+\]")
 
 def reworded(given: Sequence[Any], fitted: Any) -> set[str]:
     """Words in a shortened text that its source has not. Lines that are marks, and places such as `[3]`, aside."""
-    whole = "\0".join(texts(list(given)))
+    whole = "\0".join([*texts(list(given)), json.dumps(list(given), ensure_ascii=False)])
     lines = [
         line for entry in fitted.report.inserted if entry.why in ("gap", "stub") for line in entry.text.split("\n")
     ]
@@ -173,7 +173,9 @@ def binding(script: Script) -> Script:
 
 
 def binding_weight(history: History) -> int:
-    return weight(render(binding(history.script), history.wire))
+    kept = binding(history.script)
+    documents = sum(isinstance(turn, Say) and turn.shape == "document" for turn in kept.turns)
+    return weight(render(kept, history.wire)) + 3_200 * documents  # the dearest rule for a page
 
 
 def last_calls(script: Script) -> list[str]:

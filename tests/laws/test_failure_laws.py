@@ -100,7 +100,7 @@ def test_a_history_with_a_hole_is_refused_or_repaired(wire, data):
     holed = copy.deepcopy(history.messages)
     del holed[place]
     assume(holed)
-    options = {"budget": 3 * weight(history) + 500, "wire": wire, "system": history.system, "tools": history.tools}
+    options = {"budget": 3 * weight(history) + 20_000, "wire": wire, "system": history.system, "tools": history.tools}
     before = copy.deepcopy(holed)
     try:
         fitted = fit(holed, counter="o200k", **options)

@@ -231,7 +231,7 @@ def test_one_script_is_treated_alike_on_all_wires(data):
     script = data.draw(scripts(max_rounds=3))
     for wire in WIRES:
         history = render(script, wire)
-        assert fit_once(history, 3 * weight(history) + 1_000) is not None
+        assert fit_once(history, 3 * weight(history) + 20_000) is not None
         assert fit_once(history, 1) is None
 
 

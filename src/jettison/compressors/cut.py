@@ -10,7 +10,7 @@ from jettison.flow.segments import Segment, Segmented
 
 __all__ = ["cut", "handle_for", "is_synthetic", "stub"]
 
-_CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aiou"
+_SYLLABLES = ["bdfghjklmnprstvz"[byte >> 4] + "aiou"[byte & 3] for byte in range(256)]
 _MARK = re.compile(r"^\[(?:partial, \d+/\d+ (?:lines|fields|characters)|cut: [\d,]+ tokens), ref [a-z]{10,}\]")
 
 
@@ -19,13 +19,8 @@ def handle_for(text: str, letters: int = 12) -> str:
 
     Twelve letters are 36 bits: among 10,000 texts two share a handle with a chance of 0.07 %; they get more letters.
     """
-    bits = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest(), "big")
-    out = []
-    for _ in range(letters // 2):
-        bits, consonant = divmod(bits, 16)
-        bits, vowel = divmod(bits, 4)
-        out.append(_CONSONANTS[consonant] + _VOWELS[vowel])
-    return "".join(out)
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
+    return "".join([_SYLLABLES[byte] for byte in digest[: letters // 2]])
 
 
 def is_synthetic(text: str) -> bool:

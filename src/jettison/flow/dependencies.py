@@ -6,19 +6,35 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from jettison.flow.segments import Segmented, segment
 from jettison.flow.values import argument_values, segment_values, shape_worth, text_values
 from jettison.flow.weights import WORTH
 from jettison.items import Item, Kind, Unit
 
-__all__ = ["KEYISH", "Edge", "Flow", "Source"]
+__all__ = ["Edge", "Flow", "Source", "is_keyish"]
 
 _INDEX = re.compile(r"\[\d+\]")
 KEYISH = re.compile(
     r"(?:^|[_.\-])(?:id|ids|name|path|file|url|uri|key|code|number|no|title|sha|ref|email|slug|ticket|token)s?$|Id$|Name$|Path$|Url$",
 )
 _TEXTUAL = (Kind.RESULT, Kind.USER, Kind.DOCUMENT)
+
+
+SEARCHED = 200_000
+"""Characters of earlier texts in which an argument is searched, newest first. Bounds the work of one argument."""
+
+
+@lru_cache(maxsize=16_384)
+def _plain_path(record: str) -> str:
+    return _INDEX.sub("", record)
+
+
+@lru_cache(maxsize=4_096)
+def is_keyish(key: str) -> bool:
+    """Whether a key reads like a name or identifier."""
+    return KEYISH.search(key) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +57,19 @@ class Source:
     ordinal: int
     """Position of its unit among the units learnt."""
 
+    _low: str | None = None
+
+    @property
+    def low(self) -> str:
+        """The text in lower case, made when first searched."""
+        if self._low is None:
+            self._low = self.parts.text.lower()
+        return self._low
+
     def keys(self, index: int) -> str:
         """What a leaf is bound to: tool, record path without indices, key."""
         part = self.parts.segments[index]
-        return f"{self.item.name}|{_INDEX.sub('', part.record)}|{part.key}" if part.key else ""
+        return f"{self.item.name}|{_plain_path(part.record)}|{part.key}" if part.key else ""
 
 
 @dataclass(slots=True)
@@ -72,6 +97,7 @@ class Flow:
     seen: dict[str, int] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
     learnt: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    _ordinals: dict[int, int] = field(default_factory=dict)
     _holders: dict[str, str] = field(default_factory=dict)
     _keys_of: dict[str, set[str]] = field(default_factory=dict)
 
@@ -83,7 +109,7 @@ class Flow:
             if known == ids:
                 continue
             fresh = set(ids).difference(known or ())
-            ordinal = len(self.learnt) if known is None else list(self.learnt).index(unit.index)
+            ordinal = self._ordinals.setdefault(unit.index, len(self._ordinals))
             self.learnt[unit.index] = ids
             for item in unit.items:
                 if item.id in fresh:
@@ -144,22 +170,23 @@ class Flow:
 
         10–25 % of far uses are sub-paths or phrases (algorithm.md).
         """
-        if len(value) < 5 or value in self.head:
-            return None
+        if len(value) < 5 or value in self.head or value.isalnum():
+            return None  # a plain token would have been found as one
+        room = SEARCHED
         for source in reversed(self.sources.values()):
-            if value not in source.parts.text.lower():
-                continue
-            for index, part in enumerate(source.parts.segments):
-                if value in part.text.lower():
-                    source.values[index] = (*source.values[index], value)
-                    self._holders[value] = source.item.id
-                    return source.item.id
+            room -= len(source.low)
+            if room < 0:
+                return None
+            if value in source.low:
+                for index, part in enumerate(source.parts.segments):
+                    if value in part.text.lower():
+                        source.values[index] = (*source.values[index], value)
+                        self._holders[value] = source.item.id
+                        return source.item.id
         return None
 
-    def worth(self, value: str, source: Source, index: int, now: int) -> float:
-        """Probability that a later call needs the value: a logistic of shape, use, mention and key (algorithm.md)."""
-        if value in self.head:
-            return 0.0
+    def odds(self, value: str, now: int) -> float:
+        """Log-odds that a later call needs the value, by shape, use and mention (algorithm.md)."""
         z = WORTH.bias + shape_worth(value)
         use = self.uses.get(value)
         if use is not None:
@@ -167,13 +194,13 @@ class Flow:
         mention = self.mentions.get(value)
         if mention is not None:
             z += WORTH.mentioned + WORTH.mentioned_recent * math.exp(-(now - mention.last) / WORTH.fade)
+        return z + WORTH.stated if value in self.stated else z
+
+    def key_odds(self, source: Source, index: int) -> float:
+        """What the key of a leaf adds: how many of its values were ever used, and how it reads."""
         key = source.parts.segments[index].key
-        if key:
-            name = source.keys(index)
-            rate = 5 * self.used.get(name, 0) / (1 + self.seen.get(name, 0))
-            z += WORTH.key_rate * min(1.0, rate)
-            if KEYISH.search(key):
-                z += WORTH.key_name
-        if value in self.stated:
-            z += WORTH.stated
-        return 1 / (1 + math.exp(-z))
+        if not key:
+            return 0.0
+        name = source.keys(index)
+        rate = 5 * self.used.get(name, 0) / (1 + self.seen.get(name, 0))
+        return WORTH.key_rate * min(1.0, rate) + (WORTH.key_name if is_keyish(key) else 0.0)

@@ -16,7 +16,7 @@ __all__ = ["TIME_OUT", "OperationReader"]
 TIME_OUT = 60
 """Steps without a word of an operation after which it is reported as timed out. The longest gap between a job's
 start and its result in the recorded sets is under half of that."""
-LONGEST_TEXT = 2_000
+LONGEST_TEXT = 600
 """Characters of a plain-text result whose beginning is searched for a status."""
 
 _OPEN = (
@@ -57,11 +57,42 @@ _HANDLE = re.compile(r"(?<![\w./-])(?=[\w-]*\d)(?=[\w-]*[A-Za-zА-Яа-я_-])[\w
 _NOT_HANDLE = re.compile(r"\d+(?:ms|s|m|h|kb|mb|gb|x|px|%)|\d{4}-\d\d-\d\d\S*|\d+[-:]\d+\S*", re.IGNORECASE)
 
 
+# One of these stands in every text that the patterns above match: looked for first, at a hundredth of the price.
+_OPEN_STEMS = (
+    *("pending", "queue", "running", "progress", "process", "started", "scheduled", "submitted", "initiat", "waiting"),
+    *(
+        "provision",
+        "deploying",
+        "hold",
+        "await",
+        "requires",
+        "needs",
+        "launched",
+        "background",
+        "not ",
+        "очеред",
+        "ожида",
+    ),
+    *(
+        "выполн",
+        "обраб",
+        "соглас",
+        "рассмотр",
+        "запущен",
+        "процесс",
+        "принят",
+        "требует",
+        "accepted",
+        "статус",
+        "состоян",
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Status:
-    """What one result says of a piece of work."""
+    """Work that one result says is under way."""
 
-    open: bool
     handles: tuple[str, ...]
     span: tuple[int, int]
 
@@ -71,6 +102,7 @@ class OperationReader:
     """Reads each result once; `read` puts what they say in order."""
 
     _statuses: dict[str, _Status | None] = field(default_factory=dict)
+    _ended: dict[str, bool] = field(default_factory=dict)
 
     def read(self, units: Sequence[Unit], step: int) -> tuple[Operation, ...]:
         """All operations seen so far, open and closed."""
@@ -98,16 +130,15 @@ class OperationReader:
             for key, op in found.items()
             if op.open and any(need in item.text or (call is not None and need in call.text) for need in op.needs)
         ]
-        status = self._status(item)
         for key in about:
             touched[key] = item.step
+        if about:
+            if self._over(item):
+                for key in about:
+                    found[key] = replace(found[key], closed=f"result {item.id} says it is over")
+            return
+        status = self._begun(item)
         if status is None:
-            return
-        if not status.open:
-            for key in about:
-                found[key] = replace(found[key], closed=f"result {item.id} says it is over")
-            return
-        if about or not status.handles:
             return
         start, end = status.span
         span = Span(item.id, start, end, item.text[start:end])
@@ -122,10 +153,17 @@ class OperationReader:
         )
         touched[key] = item.step
 
-    def _status(self, item: Item) -> _Status | None:
+    def _begun(self, item: Item) -> _Status | None:
+        """Whether a result says that work is under way, read once."""
         if item.id not in self._statuses:
-            self._statuses[item.id] = None if item.synthetic else _read(item.text)
+            self._statuses[item.id] = None if item.synthetic else _begun(item.text)
         return self._statuses[item.id]
+
+    def _over(self, item: Item) -> bool:
+        """Whether a result says that work is over, read once and only where some is open."""
+        if item.id not in self._ended:
+            self._ended[item.id] = not item.synthetic and _over(item.text)
+        return self._ended[item.id]
 
 
 def _touch(item: Item, found: Mapping[str, Operation], touched: dict[str, int]) -> None:
@@ -140,23 +178,30 @@ def _timed_out(op: Operation, last: int, step: int) -> Operation:
     return op
 
 
-def _read(text: str) -> _Status | None:
-    """The status that a result gives, None when it gives none. Lists of records are data, not operations."""
+def _begun(text: str) -> _Status | None:
+    """The open work that a result speaks of. Lists of records are data, not operations."""
     head = text[:LONGEST_TEXT]
-    if head.lstrip()[:1] in ("{", "["):
-        return _read_json(text)
-    line_end = head.find("\n")
-    first = head if line_end < 0 else head[:line_end]
-    for start, line in ((0, first), (0, head)):
-        match = _OPEN_TEXT.search(line)
-        if match:
-            handles = _handles(line if len(line) < 300 else line[max(0, match.start() - 150) : match.end() + 150])
-            if handles:
-                at = text.find(handles[0])
-                return _Status(True, handles, (at, at + len(handles[0]))) if at >= 0 else None
-        if line is first and _DONE_TEXT.search(line):
-            return _Status(False, _handles(line), (start, len(line)))
-    return None
+    low = head.lower()
+    if not any(stem in low for stem in _OPEN_STEMS):
+        return None
+    if low.lstrip()[:1] in ("{", "["):
+        return _begun_json(text)
+    match = _OPEN_TEXT.search(head)
+    if match is None:
+        return None
+    line = head[head.rfind("\n", 0, match.start()) + 1 :].split("\n", 1)[0]
+    handles = _handles(line) or _handles(head[: match.start()])
+    at = text.find(handles[0]) if handles else -1
+    return _Status(handles, (at, at + len(handles[0]))) if at >= 0 else None
+
+
+def _over(text: str) -> bool:
+    """Whether a result says that the work it speaks of is over."""
+    if text[:80].lstrip()[:1] in ("{", "["):
+        states = [state for record in _parsed(text) if (state := _state(record)) is not None]
+        return bool(states) and any(map(_DONE_VALUE.match, states)) and not any(map(_OPEN_VALUE.match, states))
+    head = text[:LONGEST_TEXT]
+    return _OPEN_TEXT.search(head) is None and _DONE_TEXT.search(head) is not None
 
 
 def _handles(text: str) -> tuple[str, ...]:
@@ -164,32 +209,34 @@ def _handles(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in found if not _NOT_HANDLE.fullmatch(value)))[:4]
 
 
-def _read_json(text: str) -> _Status | None:
-    if not ('"' in text and len(text) < 20 * LONGEST_TEXT):
-        return None
+def _parsed(text: str) -> Iterator[dict[str, Any]]:
+    """Records of a JSON text; none of one that is too large to be about one piece of work."""
+    if len(text) > 40_000:
+        return
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return None
-    for record in _records(value):
-        state = next(
-            (inner for key, inner in record.items() if _STATUS_KEY.match(key) and isinstance(inner, str)), None
-        )
-        if state is None:
+        return
+    yield from _records(value)
+
+
+def _state(record: Mapping[str, Any]) -> str | None:
+    return next((text for key, text in record.items() if _STATUS_KEY.match(key) and isinstance(text, str)), None)
+
+
+def _begun_json(text: str) -> _Status | None:
+    for record in _parsed(text):
+        state = _state(record)
+        if state is None or not _OPEN_VALUE.match(state):
             continue
         handles = tuple(
             str(inner)
             for key, inner in record.items()
-            if _HANDLE_KEY.search(key)
-            and isinstance(inner, str | int)
-            and not isinstance(inner, bool)
-            and len(str(inner)) >= 3
+            if _HANDLE_KEY.search(key) and type(inner) in (str, int) and len(str(inner)) >= 3
         )
-        if _OPEN_VALUE.match(state) and handles:
-            at = text.find(handles[0])
-            return _Status(True, handles[:4], (at, at + len(handles[0]))) if at >= 0 else None
-        if _DONE_VALUE.match(state):
-            return _Status(False, handles, (0, 0))
+        at = text.find(handles[0]) if handles else -1
+        if at >= 0:
+            return _Status(handles[:4], (at, at + len(handles[0])))
     return None
 
 

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Segment", "Segmented", "grapheme_cut", "segment"]
 
@@ -24,9 +24,8 @@ _ESCAPED_BREAK = re.compile(r"(?<!\\)\\n")
 _LONE = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """The smallest piece of an item that is kept or cut."""
+class Segment(NamedTuple):
+    """The smallest piece of an item that is kept or cut. A tuple: there are many of them."""
 
     text: str
     """As it is rendered: the line, or the leaf's value."""
@@ -137,11 +136,11 @@ def _lines(text: str) -> Iterator[Segment]:
     start = 0
     for number, line in enumerate(text.split("\n")):
         if len(line) <= LONG_LINE:
-            yield Segment(line, start=start, line=number)
+            yield Segment(line, "", "", start, number)
         else:
             offset = 0
             for piece in _pieces(line):
-                yield Segment(piece, start=start + offset, line=number)
+                yield Segment(piece, "", "", start + offset, number)
                 offset += len(piece)
         start += len(line) + 1
 

@@ -67,17 +67,21 @@ def text_values(text: str) -> Iterator[str]:
 
 def segment_values(segment: Segment) -> tuple[str, ...]:
     """Candidate values of a segment, each once, at most `MOST`: the whole leaf or line, what follows a key, tokens."""
-    text = segment.text
+    return _values_of(segment.text, bool(segment.key))
+
+
+@lru_cache(maxsize=16_384)
+def _values_of(text: str, leaf: bool) -> tuple[str, ...]:
     found: dict[str, None] = {}
     if len(text) <= LONGEST:
         whole = canonical(text)
         if len(whole) >= SHORTEST and whole not in ("true", "false", "null", "none"):
             found[whole] = None
-    elif not segment.key and len(text) <= 120:
+    elif not leaf and len(text) <= 120:
         match = _AFTER_KEY.match(text)
         if match:
             found[canonical(match.group(1))] = None
-    if not segment.key and 0 < text.find(":") < 42 and len(text) <= LONGEST:
+    if not leaf and 0 < text.find(":") < 42 and len(text) <= LONGEST:
         match = _AFTER_KEY.match(text)
         if match:
             found[canonical(match.group(1))] = None

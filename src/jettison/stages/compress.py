@@ -86,7 +86,7 @@ class _Writer:
             if item.id not in kept:
                 yield from self._gone([item], "its unit was cut, it ranked too low to stay")
         for part in candidate.parts:
-            chosen = {pick.index for pick in picks if pick.item == part.item.id}
+            chosen = {pick.segment for pick in picks if pick.item == part.item.id}
             chosen |= {pick.label for pick in picks if pick.item == part.item.id and pick.label != WHOLE}
             yield from self._part(part, frozenset(chosen) | part.forced)
 
@@ -110,7 +110,7 @@ class _Writer:
             if item.kind not in (Kind.RESULT,):
                 yield from self._gone([item], "nothing in it is worth its tokens")
                 return
-        after = self.view.cost(replace(item, text=text))
+        after = self.view.cost(replace(item, text=text, fidelity=fidelity))
         if after >= self._now(item.id, before):
             return
         segments = tuple(sorted(chosen))

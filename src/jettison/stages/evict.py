@@ -38,7 +38,7 @@ class _Filling:
         self.records: set[tuple[str, str]] = set()
 
     def take(self, pick: Pick) -> None:
-        if (pick.item, pick.index) in self.have and pick.item:
+        if (pick.item, pick.segment) in self.have and pick.item:
             return
         candidate = self.ranking.candidates[pick.unit]
         opening = 0 if pick.unit in self.cost else candidate.overhead
@@ -46,7 +46,10 @@ class _Filling:
             if pick.unit in self.cost:
                 return
             cost = opening
+        elif not pick.forced and self.spent + pick.tokens + opening > self.room:
+            return
         else:
+            pick = self._with_label(pick)
             cost = pick.tokens + opening + self._companions(pick)
         if not pick.forced and self.spent + cost > self.room:
             return
@@ -55,27 +58,31 @@ class _Filling:
         self.selection.taken.append(pick)
         self._note(pick)
 
+    def _with_label(self, pick: Pick) -> Pick:
+        part = self.parts.get(pick.item)
+        return pick if part is None or pick.segment == WHOLE else pick._replace(label=part.companion(pick.segment))
+
     def _companions(self, pick: Pick) -> int:
         """Tokens of the label that comes with a segment, and of its record's path."""
         part = self.parts.get(pick.item)
-        if part is None or pick.index == WHOLE:
+        if part is None or pick.segment == WHOLE:
             return 0
         tokens = 0
         if pick.label != WHOLE and (pick.item, pick.label) not in self.have:
             tokens += part.tokens(pick.label)
-        record = part.source.parts.segments[pick.index].record
+        record = part.source.parts.segments[pick.segment].record
         if record and (pick.item, record) not in self.records:
             tokens += 2 + int(len(record) * part.density)
         return tokens
 
     def _note(self, pick: Pick) -> None:
-        self.have.add((pick.item, pick.index))
+        self.have.add((pick.item, pick.segment))
         part = self.parts.get(pick.item)
-        if part is None or pick.index == WHOLE:
+        if part is None or pick.segment == WHOLE:
             return
         if pick.label != WHOLE:
             self.have.add((pick.item, pick.label))
-        self.records.add((pick.item, part.source.parts.segments[pick.index].record))
+        self.records.add((pick.item, part.source.parts.segments[pick.segment].record))
 
     def restore(self) -> None:
         """Whole units, newest first, while they fit."""

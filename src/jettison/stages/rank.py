@@ -7,11 +7,12 @@ points of support at half the time (algorithm.md, "Speed").
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from jettison.flow.dependencies import KEYISH, Flow, Source
+from jettison.flow.dependencies import Flow, Source
 from jettison.items import Fidelity, Item, Kind, Unit
 from jettison.plan import Locks, Plan, Score, View
 from jettison.ranking import HEADER, WHOLE, Candidate, Part, Pick, Ranking
@@ -22,35 +23,20 @@ SMALL = 40
 """Tokens up to which an item is kept whole or not at all: the mark of a cut (8–14 tokens) would eat the gain."""
 KAPPA = 0.01
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
-_HEADING = re.compile(r"^\s*(?:async\s+def|def|class|func|fn|function|interface|struct|impl|public|private|#{1,4})\s")
-NEAR = 12
-"""Leaves before and after in which a companion is looked for; records of the recorded sets have 9 on average."""
-PAIR_TOKENS = 15
-"""A leaf up to this size comes along so that a value is not alone: record binding 78 → 94 (algorithm.md)."""
-OVERHEAD = 0.0
-"""Share of a unit's overhead that its first segment is charged in the order (algorithm.md)."""
-CODE_REACH = 80
-"""Lines above a code line in which its heading is looked for (algorithm.md)."""
 
 
-@dataclass(slots=True)
-class _Entry:
-    """A possible pick, before it is known which values it brings."""
+class _Entry(NamedTuple):
+    """A possible pick, before it is known which values it brings. Sorts by what it would bring alone."""
 
-    candidate: Candidate
+    rest: bool
+    rough: float
+    newest: int
     item: str
-    index: int
+    segment: int
     tokens: int
     base: float
     """κ·Score."""
-    worths: list[tuple[str, float]]
-    part: Part | None = None
-    forced: bool = False
-
-    @property
-    def rough(self) -> float:
-        """Gain per token if it brought all of its values."""
-        return (self.base + sum(worth for _, worth in self.worths)) / self.tokens
+    worths: Sequence[tuple[str, float]]
 
 
 def rank(
@@ -65,30 +51,23 @@ def rank(
 ) -> Ranking:
     """Order what is left of `units`; all other units stay as the plan has them, and cover their values."""
     candidates = {unit.index: _candidate(unit, view, flow, scores, locks, plan, frozen) for unit in units}
-    look = _Look(view, flow, scores, locks, plan, _covered(flow, plan, candidates))
+    look = _Look(view, flow, scores, locks, plan, _covered(flow, plan, candidates), len(flow.learnt))
     entries = [entry for candidate in candidates.values() for entry in look.entries(candidate)]
     return Ranking(candidates, tuple(_ordered(entries)))
 
 
 def _ordered(entries: list[_Entry]) -> list[Pick]:
-    """Give each value to its densest holder, charge the first of a unit a share of its overhead, order again."""
-    entries.sort(key=lambda entry: (not entry.forced, -entry.rough, -entry.candidate.unit.index, entry.index))
+    """Give each value to its densest holder, then order again."""
+    entries.sort()
     taken: set[str] = set()
-    opened: set[int] = set()
     picks = []
-    for entry in entries:
-        unit, gain, charge = entry.candidate.unit.index, entry.base, 0.0
-        for value, worth in entry.worths:
+    for rest, _, newest, item, index, tokens, gain, worths in entries:
+        for value, worth in worths:
             if value not in taken:
                 taken.add(value)
                 gain += worth
-        if entry.item and unit not in opened:
-            charge = OVERHEAD * entry.candidate.overhead
-        opened.add(unit)
-        label = _companion(entry.part, entry.index) if entry.part is not None else WHOLE
-        density = gain / (entry.tokens + charge)
-        picks.append(Pick(density, unit, entry.item, entry.index, entry.tokens, entry.forced, label))
-    picks.sort(key=lambda pick: (not pick.forced, -pick.density, -pick.unit, pick.item, pick.index))
+        picks.append(Pick(rest, -gain / tokens, newest, item, index, tokens))
+    picks.sort()
     return picks
 
 
@@ -143,7 +122,7 @@ def _part(item: Item, tokens: int, view: View, flow: Flow, locks: Locks, plan: P
     if not _coverable(source, locks, item):
         return None
     count = len(source.parts.segments)
-    allowed = decision.segments if decision is not None else tuple(range(count))
+    allowed = frozenset(decision.segments) if decision is not None else range(count)
     if not allowed:
         return None
     density = (view.cost(item) - item.fixed) / max(1, len(item.text))
@@ -200,7 +179,13 @@ class _Look:
     scores: Mapping[str, Score]
     locks: Locks
     plan: Plan
-    covered: Collection[str]
+    covered: set[str]
+    now: int
+    """Units learnt so far: the clock of uses and mentions."""
+    odds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.covered |= self.flow.head
 
     def kept(self, source: Source) -> Iterable[int]:
         """Segments that are left of a text."""
@@ -208,17 +193,17 @@ class _Look:
 
     def entries(self, candidate: Candidate) -> Iterator[_Entry]:
         yield self.opening(candidate)
+        newest = -candidate.unit.index
         for item in candidate.texts:
             source = self.flow.sources.get(item.id)
             worths = self.worths(source, self.kept(source)) if source is not None else []
-            base, forced = KAPPA * self.scores[item.id].total, bool(self.locks.on(item.id))
-            yield _Entry(candidate, item.id, WHOLE, max(1, self.view.cost(item)), base, worths, None, forced)
+            base, rest = KAPPA * self.scores[item.id].total, not self.locks.on(item.id)
+            yield _entry(rest, newest, item.id, WHOLE, max(1, self.view.cost(item)), base, worths)
         for part in candidate.parts:
             base = KAPPA * self.scores[part.item.id].total / max(1, len(part.allowed))
             for index in part.allowed:
                 worths = self.worths(part.source, (index,))
-                forced = index in part.forced
-                yield _Entry(candidate, part.item.id, index, part.tokens(index), base, worths, part, forced)
+                yield _entry(index not in part.forced, newest, part.item.id, index, part.tokens(index), base, worths)
 
     def opening(self, candidate: Candidate) -> _Entry:
         """The pick that opens a unit: its calls and whatever in it is too small to cut."""
@@ -229,32 +214,30 @@ class _Look:
             if source is not None and item.id not in rest:
                 worths += self.worths(source, self.kept(source))
         tokens, base = max(1, candidate.overhead), KAPPA * candidate.score
-        return _Entry(candidate, "", WHOLE, tokens, base, worths, None, candidate.must)
+        return _entry(not candidate.must, -candidate.unit.index, "", WHOLE, tokens, base, worths)
 
     def worths(self, source: Source, indices: Iterable[int]) -> list[tuple[str, float]]:
         """(value, worth) of uncovered values, each once."""
-        now = len(self.flow.learnt)
-        values = {value: index for index in indices for value in source.values[index] if value not in self.covered}
-        return [(value, self.flow.worth(value, source, index, now)) for value, index in values.items()]
+        found: dict[str, float] = {}
+        covered, odds = self.covered, self.odds
+        for index in indices:
+            bonus = None
+            for value in source.values[index]:
+                if value in covered:
+                    continue
+                z = odds.get(value)
+                if z is None:
+                    z = odds[value] = self.flow.odds(value, self.now)
+                if bonus is None:
+                    bonus = self.flow.key_odds(source, index)
+                found[value] = 1 / (1 + math.exp(-z - bonus))
+        return list(found.items())
 
 
-def _companion(part: Part, index: int) -> int:
-    """The segment that must come with this one: what names its record, or the heading above a code line."""
-    segments, allowed = part.source.parts.segments, part.allowed
-    here = segments[index]
-    if part.source.parts.structured:
-        low = high = index
-        while low > 0 and segments[low - 1].record == here.record:
-            low -= 1
-        while high + 1 < len(segments) and segments[high + 1].record == here.record and high - index < NEAR:
-            high += 1
-        others = [at for at in range(max(low, index - NEAR), high + 1) if at != index and at in allowed]
-        named = [at for at in others if KEYISH.search(segments[at].key)]
-        short = [at for at in others if part.tokens(at) <= PAIR_TOKENS]
-        return next(iter(named or short), WHOLE)
-    if not here.text[:1].isspace():
-        return WHOLE
-    for at in range(index - 1, max(-1, index - CODE_REACH), -1):
-        if _HEADING.match(segments[at].text):
-            return at if at in allowed else WHOLE
-    return WHOLE
+def _entry(
+    rest: bool, newest: int, item: str, index: int, tokens: int, base: float, worths: Sequence[tuple[str, float]]
+) -> _Entry:
+    gain = base
+    for _, worth in worths:
+        gain += worth
+    return _Entry(rest, -gain / tokens, newest, item, index, tokens, base, worths)

@@ -159,6 +159,14 @@ def plain(message: Any) -> Message:
 
 def sanitise(value: Any) -> tuple[Any, int]:
     """The value with lone surrogates replaced by U+FFFD, and how many there were. Unchanged input is returned as is."""
+    try:
+        json_text(value).encode("utf-8")
+    except (UnicodeEncodeError, ValueError, RecursionError):
+        return _mended(value)
+    return value, 0
+
+
+def _mended(value: Any) -> tuple[Any, int]:
     if isinstance(value, str):
         try:
             value.encode("utf-8")
@@ -167,11 +175,11 @@ def sanitise(value: Any) -> tuple[Any, int]:
             return fixed, max(1, fixed.count("\ufffd") - value.count("\ufffd"))
         return value, 0
     if isinstance(value, dict):
-        pairs = {key: sanitise(inner) for key, inner in value.items()}
+        pairs = {key: _mended(inner) for key, inner in value.items()}
         count = sum(n for _, n in pairs.values())
         return ({key: inner for key, (inner, _) in pairs.items()}, count) if count else (value, 0)
     if isinstance(value, list):
-        parts = [sanitise(inner) for inner in value]
+        parts = [_mended(inner) for inner in value]
         count = sum(n for _, n in parts)
         return ([inner for inner, _ in parts], count) if count else (value, 0)
     return value, 0

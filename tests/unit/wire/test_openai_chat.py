@@ -17,7 +17,7 @@ from jettison.wire.openai_chat import OpenAIChat
 from unit.wire.contract import WireContract, flat
 
 WIRE = OpenAIChat()
-CASES = Path("/work/shared/cases")
+CASES = Path(__file__).parents[2] / "cases" / "data"
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
 SYSTEM = {"role": "system", "content": "Be brief."}
 USER = {"role": "user", "content": "Go."}

@@ -17,7 +17,7 @@ from jettison.wire.openai_responses import OpenAIResponses
 from unit.wire.contract import WireContract, flat
 
 WIRE = OpenAIResponses()
-CASES = Path("/work/shared/cases")
+CASES = Path(__file__).parents[2] / "cases" / "data"
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
 USER = {"role": "user", "content": "Go."}
 SAID = {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}
