@@ -159,6 +159,8 @@ class View:
     """Declared tools: (name, schema as JSON text)."""
     cost: Callable[[Item], int] = field(default=lambda item: item.fixed)
     """Tokens of an item."""
+    count: Callable[[str], int] = field(default=len)
+    """Tokens of a text."""
     handle: Callable[[str], str] = field(default=lambda text: "")
     """The archive handle of a text."""
 

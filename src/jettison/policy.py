@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -248,6 +249,7 @@ class _Run:
         far = {unit.index for unit in self.far}
         near_units = [unit for unit in self.view.units if unit.index not in far]
         flow.learn(near_units)
+        flow.topic = frozenset(w for span in self.view.task.goals for w in re.findall(r"[^\W_]{4,}", span.text.lower()))
         items = [item for unit in near_units for item in unit.items]
         self.scores = self.policy.evaluate(self.view, flow, items)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -36,13 +36,11 @@ class Part:
     """Segments that are still there."""
     forced: frozenset[int]
     """Segments that hold a protected span."""
-    density: float
-    """Tokens a character."""
+    sizes: Sequence[int]
+    """Tokens of each segment, with its key and a line break."""
 
     def tokens(self, index: int) -> int:
-        """Estimate, with the key and the line break."""
-        part = self.source.parts.segments[index]
-        return 1 + int((len(part.text) + len(part.key)) * self.density)
+        return self.sizes[index]
 
     def companion(self, index: int) -> int:
         """The segment that must come with one: what names its record, or the heading above a code line."""
@@ -56,7 +54,10 @@ class Part:
                 high += 1
             others = [at for at in range(low, high + 1) if at != index and at in allowed]
             named = next((at for at in others if is_keyish(segments[at].key)), WHOLE)
-            return named if named != WHOLE else next((at for at in others if self.tokens(at) <= PAIR_TOKENS), WHOLE)
+            if named != WHOLE:
+                return named
+            short = [at for at in others if self.tokens(at) <= PAIR_TOKENS]
+            return min(short, key=lambda at: (self.source.repeats(at), at), default=WHOLE)
         if here.text[:1].isspace():
             for at in range(index - 1, max(-1, index - CODE_REACH), -1):
                 if _HEADING.match(segments[at].text):

@@ -309,6 +309,7 @@ class Session:
                 fixed=fixed,
                 tools=tools,
                 cost=self._costs.cost,
+                count=self.counter,
                 handle=self._handle,
             ),
             tool_tokens,

@@ -11,7 +11,7 @@ import pytest
 
 from cases.runner import CHECKED, DESCRIPTIVE, LATER, run_case, violations
 
-IDEALS_MET = 0
+IDEALS_MET = 1
 """How many `ideal_contains` texts survive, at least. Not a promise: raised when compression gets better."""
 
 _FOLDERS = [Path(__file__).parent / "data", *map(Path, filter(None, os.environ.get("JETTISON_CASES", "").split(":")))]

@@ -129,19 +129,22 @@ def invented(given: Sequence[Any], system: Any, fitted: Any) -> list[str]:
     return found
 
 
-_MARK = re.compile(r"\[[^\]]{0,80}\]|…|… [^…]{1,20} …")
+_MARK = re.compile(r"\[[^\]]{0,80}\]|…(?:\d+| [^…]{1,20} …)?")
 _WORD = re.compile(r"\w+")
 _PLACE = re.compile(r"\[\d+\]")
 
 
 def reworded(given: Sequence[Any], fitted: Any) -> set[str]:
-    """Words in a shortened text that its source has not. Lines that are marks, and places such as `[3]`, aside."""
+    """Lines of a shortened text with words that its source has not. Marks, and places such as `[3]`, aside."""
     whole = "\0".join([*texts(list(given)), json.dumps(list(given), ensure_ascii=False)])
     lines = [
         line for entry in fitted.report.inserted if entry.why in ("gap", "stub") for line in entry.text.split("\n")
     ]
-    words = {word for line in lines if not _MARK.fullmatch(line) for word in _WORD.findall(_PLACE.sub("", line))}
-    return {word for word in words if word not in whole}
+    return {
+        line
+        for line in lines
+        if not _MARK.fullmatch(line) and any(word not in whole for word in _WORD.findall(_PLACE.sub("", line)))
+    }
 
 
 def in_order(given: Sequence[Any], sent: Sequence[Any]) -> bool:

@@ -62,12 +62,13 @@ def test_1_what_the_script_says_must_stay_stays(wire, data):
     fitted = fit_once(history, budget)
     assume(fitted is not None)
     script, sent = history.script, [fitted.messages, fitted.system]
-    for text in [script.system, script.last_said, *said(script, "developer"), *last_calls(script)]:
+    instructions = said(script, "developer") if wire.startswith("openai") else []  # elsewhere it is what the user said
+    for text in [script.system, script.last_said, *instructions, *last_calls(script)]:
         assert reads(sent, text), text
     last = script.turns[-1]
     if isinstance(last, Act):
-        for call in last.calls:
-            assert all(reads(sent, str(value)) for value in call.args.values())
+        for value in [value for call in last.calls for value in call.args.values()]:
+            assert reads(sent, str(value)) or reads(sent, json.dumps(value, ensure_ascii=False))
 
 
 @per_wire

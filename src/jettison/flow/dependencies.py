@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -37,6 +37,9 @@ def is_keyish(key: str) -> bool:
     return KEYISH.search(key) is not None
 
 
+_WORD = re.compile(r"[^\W_]{4,}")
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A value that one item produced and a later call used."""
@@ -58,6 +61,9 @@ class Source:
     """Position of its unit among the units learnt."""
 
     _low: str | None = None
+    sizes: list[int] = field(default_factory=list)
+    """Tokens of each segment with its key, counted when first needed."""
+    _texts: dict[str, int] = field(default_factory=dict)
 
     @property
     def low(self) -> str:
@@ -65,6 +71,21 @@ class Source:
         if self._low is None:
             self._low = self.parts.text.lower()
         return self._low
+
+    def measure(self, count: Callable[[str], int]) -> list[int]:
+        """Tokens of each segment, with its key and a line break."""
+        if not self.sizes:
+            self.sizes = [
+                1 + count(f"{part.key}: {part.text}" if part.key else part.text) for part in self.parts.segments
+            ]
+        return self.sizes
+
+    def repeats(self, index: int) -> int:
+        """How often the text of a segment stands in the item."""
+        if not self._texts:
+            for part in self.parts.segments:
+                self._texts[part.text] = self._texts.get(part.text, 0) + 1
+        return self._texts[self.parts.segments[index].text]
 
     def keys(self, index: int) -> str:
         """What a leaf is bound to: tool, record path without indices, key."""
@@ -89,6 +110,8 @@ class Flow:
     """Values that stand in a user message."""
     head: set[str] = field(default_factory=set)
     """Values of the instructions and the pinned goal: always there, so never worth keeping elsewhere."""
+    topic: frozenset[str] = frozenset()
+    """Words of the goal."""
     edges: list[Edge] = field(default_factory=list)
     produced: dict[str, int] = field(default_factory=dict)
     """Edges by the item that produced the value."""
@@ -98,6 +121,7 @@ class Flow:
     used: dict[str, int] = field(default_factory=dict)
     learnt: dict[int, tuple[str, ...]] = field(default_factory=dict)
     _ordinals: dict[int, int] = field(default_factory=dict)
+    _common: dict[str, int] = field(default_factory=dict)
     _holders: dict[str, str] = field(default_factory=dict)
     _keys_of: dict[str, set[str]] = field(default_factory=dict)
 
@@ -194,7 +218,14 @@ class Flow:
         mention = self.mentions.get(value)
         if mention is not None:
             z += WORTH.mentioned + WORTH.mentioned_recent * math.exp(-(now - mention.last) / WORTH.fade)
+        if self.topic and len(value) > 5:
+            z += WORTH.topic * self._affinity(value)
         return z + WORTH.stated if value in self.stated else z
+
+    def _affinity(self, value: str) -> float:
+        """Share of the rarer words of a compound value that the goal speaks of."""
+        words = [word for word in _WORD.findall(value) if self._common.get(word, 0) < 0.2 * max(20, len(self.learnt))]
+        return sum(word in self.topic for word in words) / len(words) if words else 0.0
 
     def key_odds(self, source: Source, index: int) -> float:
         """What the key of a leaf adds: how many of its values were ever used, and how it reads."""

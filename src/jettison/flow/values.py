@@ -54,10 +54,6 @@ def text_values(text: str) -> Iterator[str]:
         value = _token_value(token)
         if value is not None:
             yield value
-            if "/" in value and len(value) > 12:
-                tail = value.rsplit("/", 1)[1]
-                if len(tail) >= SHORTEST:
-                    yield tail
     if '"' in text or "'" in text or "`" in text or "«" in text:
         for groups in _QUOTED.findall(text):
             value = canonical(next(filter(None, groups)))

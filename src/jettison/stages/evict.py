@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
 from jettison.ranking import WHOLE, Candidate, Part, Pick, Ranking, Selection
 
 __all__ = ["evict"]
 
 
+PATH_CHARACTERS = 3
+"""Characters of a record's path a token: `results[3].paragraph.rich_text[0]` is 11 tokens."""
+OPENING = 0.2
+"""Share of a unit's overhead that its segments must pay for together before it is opened."""
+
+
 def evict(ranking: Ranking, room: int) -> Selection:
     """Choose what stays of the candidates within `room` tokens, by estimate; `compress` counts and trims.
 
-    Forced picks are always taken. Order of the rest: gain per token; then the newest units are restored in
-    full; then calls with stubs, newest first, while there is room.
+    Forced picks are always taken. Order of the rest: gain per token, where a unit is opened when its waiting
+    segments together are worth their tokens and its overhead; then the newest units are restored in full; then
+    calls with stubs, newest first, while there is room.
     """
     out = _Filling(ranking, room)
+    waiting: dict[int, _Bundle] = {}
+    heap: list[tuple[float, int]] = []
     for pick in ranking.picks:
-        out.take(pick)
+        if pick.forced or pick.unit in out.cost:
+            out.take(pick)
+            continue
+        while heap and heap[0][0] <= pick.order:
+            out.open(waiting, heappop(heap))
+        bundle = waiting.setdefault(pick.unit, _Bundle(OPENING * ranking.candidates[pick.unit].overhead))
+        bundle.add(pick)
+        heappush(heap, (bundle.order, pick.unit))
+    while heap:
+        out.open(waiting, heappop(heap))
     out.restore()
     out.stub()
     return out.selection
+
+
+@dataclass(slots=True)
+class _Bundle:
+    """Picks of a unit that is not open yet."""
+
+    tokens: float
+    gain: float = 0.0
+    picks: list[Pick] = field(default_factory=list)
+
+    def add(self, pick: Pick) -> None:
+        self.gain -= pick.order * pick.tokens
+        self.tokens += pick.tokens if pick.item else 0
+        self.picks.append(pick)
+
+    @property
+    def order(self) -> float:
+        """Minus the gain per token of all of it."""
+        return -self.gain / max(1.0, self.tokens)
 
 
 class _Filling:
@@ -37,8 +77,18 @@ class _Filling:
         self.have: set[tuple[str, int]] = set()
         self.records: set[tuple[str, str]] = set()
 
+    def open(self, waiting: dict[int, _Bundle], entry: tuple[float, int]) -> None:
+        """Take the picks that wait for a unit, unless more of them joined since the entry was made."""
+        order, unit = entry
+        bundle = waiting.get(unit)
+        if bundle is None or bundle.order != order:
+            return
+        del waiting[unit]
+        for pick in bundle.picks:
+            self.take(pick)
+
     def take(self, pick: Pick) -> None:
-        if (pick.item, pick.segment) in self.have and pick.item:
+        if pick.item and (pick.item, pick.segment) in self.have:
             return
         candidate = self.ranking.candidates[pick.unit]
         opening = 0 if pick.unit in self.cost else candidate.overhead
@@ -72,7 +122,7 @@ class _Filling:
             tokens += part.tokens(pick.label)
         record = part.source.parts.segments[pick.segment].record
         if record and (pick.item, record) not in self.records:
-            tokens += 2 + int(len(record) * part.density)
+            tokens += 2 + len(record) // PATH_CHARACTERS
         return tokens
 
     def _note(self, pick: Pick) -> None:

@@ -24,6 +24,9 @@ SMALL = 40
 KAPPA = 0.01
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
 
+GAP = 2
+"""Tokens that a line is charged for the mark of the gap beside it (3 tokens; neighbours share it)."""
+
 
 class _Entry(NamedTuple):
     """A possible pick, before it is known which values it brings. Sorts by what it would bring alone."""
@@ -125,8 +128,7 @@ def _part(item: Item, tokens: int, view: View, flow: Flow, locks: Locks, plan: P
     allowed = frozenset(decision.segments) if decision is not None else range(count)
     if not allowed:
         return None
-    density = (view.cost(item) - item.fixed) / max(1, len(item.text))
-    return Part(item, source, allowed, _forced(source, locks, item), density)
+    return Part(item, source, allowed, _forced(source, locks, item), source.measure(view.count))
 
 
 def _coverable(source: Source, locks: Locks, item: Item) -> bool:
@@ -201,9 +203,11 @@ class _Look:
             yield _entry(rest, newest, item.id, WHOLE, max(1, self.view.cost(item)), base, worths)
         for part in candidate.parts:
             base = KAPPA * self.scores[part.item.id].total / max(1, len(part.allowed))
+            mark = 0 if part.source.parts.structured else GAP
             for index in part.allowed:
                 worths = self.worths(part.source, (index,))
-                yield _entry(index not in part.forced, newest, part.item.id, index, part.tokens(index), base, worths)
+                tokens = part.tokens(index) + mark
+                yield _entry(index not in part.forced, newest, part.item.id, index, tokens, base, worths)
 
     def opening(self, candidate: Candidate) -> _Entry:
         """The pick that opens a unit: its calls and whatever in it is too small to cut."""

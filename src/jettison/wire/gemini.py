@@ -215,6 +215,8 @@ def _rebuild_part(part: Any, items: list[Item]) -> Any:
 
 def _rebuild_response(part: Message, items: list[Item]) -> Message:
     own = next((item for item in items if len(item.slot) == 1), None)
+    if own is not None and own.kind is not Kind.RESULT:
+        return part  # in the wrong role: carried through as it came
     left = {item.slot[1]: item for item in items if len(item.slot) > 1}
     value = field_of(part, "functionResponse")
     new = dict(value)

@@ -302,7 +302,7 @@ class _Repair:
             if keep[0] != owner + 1:
                 self.notes.append(f"{_at(keep)}: late response moved behind its call {call}")
             self.notes += [f"{_at(one)}: second response dropped (call {call})" for one in found if one is not keep]
-        return [part for _, _, part in sorted(kept, key=lambda one: one[:2])] + dead
+        return _arranged([part for _, _, part in sorted(kept, key=lambda one: one[:2])] + dead, self.calls[owner])
 
     def mend(self, index: int, content: Message, parts: list[Any], front: list[Any]) -> Message | None:
         """The content with these responses first and without empty text; None when nothing is left."""
@@ -321,6 +321,17 @@ class _Repair:
         if sorted(old_ids) == sorted(new_ids):
             self.notes.append(f"contents[{index}]: responses moved to the front")
         return {**content, "parts": new} if any(map(says, new)) else None
+
+
+def _arranged(responses: list[Any], calls: Sequence[Call]) -> list[Any]:
+    """The responses as they stand where each finds its call so, else those that name a call before the others."""
+    open_ = list(calls)
+    for left, part in zip(range(len(open_), 0, -1), responses, strict=False):
+        take(part, open_, calls)
+        if len(open_) == left:
+            named = [call for call, _ in calls]
+            return sorted(responses, key=lambda one: field_of(one, "functionResponse").get("id") not in named)
+    return responses
 
 
 def _only_responses(content: Any) -> bool:

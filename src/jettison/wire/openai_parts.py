@@ -13,6 +13,33 @@ from jettison.items import Fidelity, Item, Kind
 from jettison.wire.base import Inserted, item_id, json_text
 from jettison.wire.media import audio_tokens, image_size, label, openai_file_tokens, openai_image_tokens, split_data_url
 
+__all__ = [
+    "BASE",
+    "FRAME",
+    "INTERRUPTED",
+    "REMOVED",
+    "Block",
+    "Findings",
+    "Slot",
+    "content_blocks",
+    "edit_content",
+    "edited",
+    "insertions",
+    "kept_by_message",
+    "lighten",
+    "looks_aborted",
+    "media_block",
+    "opaque",
+    "part_text",
+    "rest_of",
+    "result_blocks",
+    "settle",
+    "text_of",
+    "to_items",
+    "without_empty_parts",
+    "word",
+]
+
 # OpenAI's cookbook counts 3 or 4 tokens of framing a message and 3 to prime the reply; the bench takes 4 and 3.
 FRAME = 4
 BASE = 3
