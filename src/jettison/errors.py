@@ -98,6 +98,9 @@ class BudgetUnreachable(CannotFit):
     (item id, kind, tokens, why it is kept) of the largest kept items, `hints` what would help.
     """
 
+    outcome: Any = None
+    """What the last attempt came to, for the report."""
+
     def __init__(
         self,
         needed: int,
@@ -112,13 +115,21 @@ class BudgetUnreachable(CannotFit):
         self.smallest = needed if smallest is None else smallest
         self.biggest = tuple(biggest)
         self.hints = tuple(hints)
+        super().__init__()
+
+    def revise(self, needed: int) -> None:
+        """Correct `needed`, and `smallest` with it."""
+        self.smallest += needed - self.needed
+        self.needed = needed
+
+    def __str__(self) -> str:
         lines = [
-            f"the smallest safe request needs {needed:,} tokens, the budget leaves {available:,}; "
+            f"the smallest safe request needs {self.needed:,} tokens, the budget leaves {self.available:,}; "
             f"the smallest budget that works is {self.smallest:,}"
         ]
         lines += [f"  {tokens:>8,} tokens  {kind} {item}: {why}" for item, kind, tokens, why in self.biggest]
         lines += [f"  help: {hint}" for hint in self.hints]
-        super().__init__("\n".join(lines))
+        return "\n".join(lines)
 
 
 class StagesRequired(CannotFit):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from jettison.compressors.cut import is_synthetic
@@ -13,6 +14,8 @@ from jettison.items import Item, Unit, units_of
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
 
 __all__ = ["History", "Snapshot", "schemas"]
+
+_index = attrgetter("index")
 
 
 @dataclass(frozen=True)
@@ -29,20 +32,17 @@ class Snapshot:
     cursors: list[Cursor]
     common: int
     """How many leading messages are those of the last call."""
+    items: tuple[Item, ...]
+    """Those of the system field first."""
+    units: tuple[Unit, ...]
+    """In order of their number; the system field is unit -1. What did not change is the same object as before."""
     system: tuple[Item, ...]
     system_out: Any
+    mended: frozenset[int]
+    """Indices of messages that had to be sanitised."""
     notes: tuple[str, ...]
     repaired: tuple[str, ...]
     pending: tuple[str, ...]
-
-    @cached_property
-    def items(self) -> tuple[Item, ...]:
-        return (*self.system, *(item for record in self.records for item in record))
-
-    @cached_property
-    def units(self) -> tuple[Unit, ...]:
-        """In order of their number; the system field is unit -1."""
-        return tuple(sorted(units_of(self.items), key=lambda unit: unit.index))
 
     @property
     def step(self) -> int:
@@ -52,6 +52,12 @@ class Snapshot:
     def first_new_unit(self) -> int:
         """Units from here on were never sent."""
         return min((item.unit for record in self.records[self.common :] for item in record), default=1 << 60)
+
+    def taken(self) -> History:
+        """What the next call compares with."""
+        return History(
+            self.raw, self.messages, self.records, self.cursors, self.system, self.mended, self.items, self.units
+        )
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,9 @@ class History:
     records: list[tuple[Item, ...]] = field(default_factory=list)
     cursors: list[Cursor] = field(default_factory=list)
     system: tuple[Item, ...] = ()
+    mended: frozenset[int] = frozenset()
+    items: tuple[Item, ...] = ()
+    units: tuple[Unit, ...] = ()
 
     def take(self, wire: Wire, messages: Sequence[Any], system: Any, repair: bool, remote: bool) -> Snapshot:
         """Compare with the last call, check and parse what is new. Raises InvalidInput.
@@ -83,21 +92,31 @@ class History:
         whole = self.messages[:common] + clean
         if not whole:
             raise InvalidInput(f"{wire.field} is empty: there is nothing to send")
+        mended = {at for at in self.mended if at < common}
+        mended |= {at for at, message in enumerate(clean, common) if message is not dicts[at]}
         system_clean, bad = sanitise(system)
         if bad:
             notes.append(f"system: {bad} lone surrogate(s) replaced by U+FFFD")
         problems = self._problems(wire, whole, common, system_clean, remote)
         cursor = self.cursors[common - 1] if common else Cursor()
-        records, cursors = wire.parse(clean, cursor)
+        parsed, cursors = wire.parse(clean, cursor)
+        records = list(map(_marked, parsed))
+        system_items = wire.parse_system(system_clean) if system_clean is not None else ()
+        if system_items == self.system:
+            system_items = self.system
+        items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
             raw=self.raw[:common] + [_copy(message) for message in dicts[common:]],
             messages=whole,
-            records=self.records[:common] + [_marked(record) for record in records],
+            records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
             common=common,
-            system=wire.parse_system(system_clean) if system_clean is not None else (),
+            items=items,
+            units=units,
+            system=system_items,
             system_out=system_clean,
+            mended=frozenset(mended),
             notes=(*notes, *(str(problem) for problem in problems if problem.kind == "compatibility")),
             repaired=repaired,
             pending=tuple(str(problem) for problem in problems if problem.kind == "pending"),
@@ -105,12 +124,29 @@ class History:
 
     def _common(self, dicts: Sequence[Message]) -> int:
         """How many leading messages are equal to those of the last call."""
+        if self.raw == dicts[: len(self.raw)]:
+            return len(self.raw)
         count = 0
         for mine, theirs in zip(self.raw, dicts, strict=False):
             if mine != theirs:
                 break
             count += 1
         return count
+
+    def _grown(
+        self, system: tuple[Item, ...], common: int, records: list[tuple[Item, ...]]
+    ) -> tuple[tuple[Item, ...], tuple[Unit, ...]]:
+        """All items and units: those of the first `common` messages, then `records`. Only the units at the seam are new."""
+        new = [item for record in records for item in record]
+        if system is not self.system:
+            items = (*system, *(item for record in self.records[:common] for item in record), *new)
+            return items, tuple(sorted(units_of(items), key=_index))
+        dropped = [item for record in self.records[common:] for item in record]
+        seam = min((item.unit for item in (*dropped, *new)), default=1 << 60)
+        at = bisect_left(self.units, seam, key=_index)
+        torn = [item for unit in self.units[at:] for item in unit.items if item.message < common]
+        items = (*self.items[: len(self.items) - len(dropped)], *new)
+        return items, (*self.units[:at], *sorted(units_of([*torn, *new]), key=_index))
 
     def _problems(self, wire: Wire, messages: list[Message], common: int, system: Any, remote: bool) -> list[Problem]:
         """Rules broken by the new part; structure is an error."""
@@ -129,12 +165,17 @@ class History:
             return 0
         unit = max(item.unit for item in self.records[common - 1])
         at = common - 1
-        while at > 0 and any(item.unit >= unit for item in self.records[at - 1]):
+        while at > 0 and (
+            any(item.unit >= unit for item in self.records[at - 1])
+            or self.records[at][0].unit <= max(item.unit for item in self.records[at - 1])
+        ):
             at -= 1
         return at
 
 
 def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:
+    if set(map(type, given)) == {dict}:
+        return list(given)
     out = []
     for index, message in enumerate(given):
         try:
@@ -157,7 +198,7 @@ def _sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[lis
 
 def _marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
     """Items that an earlier fit wrote are recognised by their mark."""
-    if not any(item.text.startswith("[") and is_synthetic(item.text) for item in record):
+    if not [item for item in record if item.text[:1] == "[" and is_synthetic(item.text)]:
         return record
     return tuple(replace(item, synthetic=True) if is_synthetic(item.text) else item for item in record)
 
@@ -165,9 +206,13 @@ def _marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
 def _copy(value: Any) -> Any:
     """A private copy of JSON-like data; strings are shared."""
     if isinstance(value, dict):
-        return {key: _copy(inner) for key, inner in value.items()}
+        copied = dict(value)
+        for key, inner in value.items():
+            if type(inner) is not str:
+                copied[key] = _copy(inner)
+        return copied
     if isinstance(value, list):
-        return [_copy(inner) for inner in value]
+        return [inner if type(inner) is str else _copy(inner) for inner in value]
     return value
 
 

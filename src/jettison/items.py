@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from enum import IntEnum, StrEnum
+from operator import attrgetter
+from typing import Any
 
-__all__ = ["Fidelity", "Item", "Kind", "Unit", "units_of"]
+__all__ = ["Fidelity", "Item", "Kind", "Unit", "item_of", "reworded", "units_of"]
 
 
 class Kind(StrEnum):
@@ -77,6 +79,29 @@ class Item:
     slot: tuple[str | int, ...] = ()
     """Where in its message the wire finds it; only the wire reads this."""
     fidelity: Fidelity = Fidelity.FULL
+
+
+# The constructor of a frozen dataclass sets each field through `object.__setattr__`: 7 µs for the 19 of an item, of
+# which every message makes one or more. Its twin that is not frozen takes 0.6 µs, and becomes an Item when it is done.
+_NAMES = tuple(field.name for field in fields(Item))
+_Twin: Any = make_dataclass("_Twin", _NAMES, slots=True)
+_values_of = attrgetter(*_NAMES)
+_FIDELITY, _TEXT = _NAMES.index("fidelity"), _NAMES.index("text")
+
+
+def item_of(*values: Any) -> Item:
+    """`Item(*values)` for all fields in their order, at a tenth of its price."""
+    twin = _Twin(*values)
+    twin.__class__ = Item
+    made: Item = twin
+    return made
+
+
+def reworded(item: Item, text: str, fidelity: Fidelity) -> Item:
+    """The item with other text, as less than it was."""
+    values = list(_values_of(item))
+    values[_TEXT], values[_FIDELITY] = text, fidelity
+    return item_of(*values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jettison.items import Fidelity, Item, Unit
+from jettison.items import Fidelity, Item, Unit, reworded
 from jettison.task import TaskState
 
 __all__ = [
@@ -132,13 +132,16 @@ class Plan:
 
 def apply(items: Sequence[Item], plan: Plan) -> list[Item]:
     """The items as the plan leaves them: kept, with other text, or absent. Pure; order is kept."""
+    decisions = plan.decisions
+    if not decisions:
+        return list(items)
     out = []
     for item in items:
-        decision = plan.decisions.get(item.id)
+        decision = decisions.get(item.id)
         if decision is None or decision.fidelity is Fidelity.FULL:
             out.append(item)
         elif decision.fidelity is not Fidelity.GONE:
-            out.append(replace(item, text=decision.text, fidelity=decision.fidelity))
+            out.append(reworded(item, decision.text, decision.fidelity))
     return out
 
 

@@ -14,8 +14,8 @@ __all__ = ["HEADER", "WHOLE", "Candidate", "Part", "Pick", "Ranking", "Selection
 
 WHOLE = -1
 """Segment number of a pick that takes its item whole; with an empty item, of one that opens its unit."""
-HEADER = 12
-"""Tokens of the line that marks a cut item (`[partial, 14/320 lines, ref kobarimule]` is 12–15)."""
+HEADER = 17
+"""Tokens of the line that marks a cut item: 14 of a stub or JSON, 19 of lines."""
 
 NEAR = 12
 """Leaves before and after in which a companion is looked for; records of the recorded sets have 9 on average."""

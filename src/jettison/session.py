@@ -26,6 +26,7 @@ from jettison.plan import CacheEffect, CheckResult, Decision, Plan, Report, View
 from jettison.policy import Outcome, Policy, Request
 from jettison.protocols import Archive
 from jettison.reporting import rows_of
+from jettison.stages.protect import protect
 from jettison.stages.validate import validate
 from jettison.task import Task
 from jettison.tokens import CountCache, counter_for, describe
@@ -250,6 +251,8 @@ class Session:
         taken = old.history.take(self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None)
         state = old if taken.common == len(old.history.raw) else self._forked(old, taken)
         view, tool_tokens = self._view(call, taken, state)
+        if state is not old:
+            state = replace(state, plan=self._freed(state.plan, view))
         request = Request(
             view=view,
             task=self.task,
@@ -264,6 +267,8 @@ class Session:
         try:
             outcome, rendered, tokens = self._decide(request, taken, state)
         except CannotFit as error:
+            if isinstance(error, BudgetUnreachable):
+                self._measure(error, request, taken)
             error.report = self._failed(request, taken, error, tool_tokens)
             raise
         after = replace(view, limit=view.limit)
@@ -293,6 +298,16 @@ class Session:
         sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
         return replace(old, flow=Flow(), plan=Plan(decisions), sealed=sealed, output=())
 
+    def _freed(self, plan: Plan, view: View) -> Plan:
+        """After a fork: without the decisions on what is protected now, as the branch never saw them made."""
+        locks = protect(view, self.task, protectors=self.policy.protectors)
+        kept = {
+            name: decision
+            for name, decision in plan.decisions.items()
+            if name not in locks.whole and all(lock.text in decision.text for lock in locks.spans.get(name, ()))
+        }
+        return Plan(kept)
+
     def _view(self, call: _Call, taken: Snapshot, state: _State) -> tuple[View, int]:
         tools, text = schemas(call.tools, call.response_schema)
         tool_tokens = self._costs.text(text)
@@ -316,7 +331,7 @@ class Session:
         )
 
     def _handle(self, text: str) -> str:
-        letters = 12
+        letters = 10
         while True:
             handle = handle_for(text, letters)
             if self._handles.setdefault(handle, text) == text:
@@ -338,6 +353,13 @@ class Session:
                 return outcome, rendered, tokens
             request = replace(request, view=replace(request.view, limit=request.view.limit - (tokens - limit)))
         raise BudgetUnreachable(tokens, limit)
+
+    def _measure(self, error: BudgetUnreachable, request: Request, taken: Snapshot) -> None:
+        """Correct the numbers of the error by what its smallest context takes when rendered."""
+        if isinstance(error.outcome, Outcome):
+            items = [item for item in apply(request.view.items, error.outcome.plan) if item.message >= 0]
+            tokens = self._recount(request, self.wire.render(items, taken.messages))
+            error.revise(tokens)
 
     def _append(self, taken: Snapshot, state: _State, outcome: Outcome) -> Rendered:
         """The last output, and what is new after it."""
@@ -427,7 +449,7 @@ class Session:
             "integrity": CheckResult(True, "not reached"),
             "sufficiency": CheckResult(not missing, "not reached" if not missing else "protections are lost", missing),
         }
-        outcome = error.args and getattr(error, "outcome", None)
+        outcome = getattr(error, "outcome", None)
         outcome = outcome if isinstance(outcome, Outcome) else Outcome(request.plan, self._locks(request), 0)
         rendered = Rendered([], [])
         call = _Call(())
@@ -437,8 +459,6 @@ class Session:
         )
 
     def _locks(self, request: Request) -> Any:
-        from jettison.stages.protect import protect
-
         return protect(request.view, self.task, protectors=self.policy.protectors)
 
     def _verdict(self, report: Report, taken: Snapshot, outcome: Outcome) -> Report:
@@ -487,7 +507,7 @@ class Session:
         tokens: int,
         report: Report,
     ) -> Fitted:
-        history = History(taken.raw, taken.messages, taken.records, taken.cursors, taken.system)
+        history = taken.taken()
         if call.observe:
             self._state = replace(self._state, history=history, flow=state.flow, output=(), call=self._state.call + 1)
             return Fitted(list(taken.given), call.system, report)
@@ -496,7 +516,7 @@ class Session:
         for at, message in zip(rendered.sources, rendered.messages, strict=True):
             same = at >= 0 and message is taken.messages[at]
             output.append((at, None if same else message))
-            messages.append(taken.given[at] if same else message)
+            messages.append(taken.given[at] if same and at not in taken.mended else message)
         extra = tokens - outcome.tokens + state.extra
         self._state = _State(
             history=history,

@@ -62,6 +62,13 @@ def _weights(wire: str, value: Any, key: str = "") -> Iterator[int]:
             yield media
             return
         for name, inner in value.items():
+            if name == "name" and value.get("role") in ("tool", "function"):
+                continue  # the call named it; the 4 a message stand for the header
+            if name == "response" and isinstance(inner, dict) and len(inner) == 1:
+                only = next(iter(inner.values()))
+                if isinstance(only, str):
+                    yield tokens(only)  # Gemini's own rule is not known: the text, not its JSON escapes
+                    continue
             if name in ("input", "args", "response", "arguments") and isinstance(inner, dict):
                 yield tokens(json.dumps(inner, ensure_ascii=False))
             elif name not in _SILENT:

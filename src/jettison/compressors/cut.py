@@ -11,13 +11,13 @@ from jettison.flow.segments import Segment, Segmented
 __all__ = ["cut", "handle_for", "is_synthetic", "stub"]
 
 _SYLLABLES = ["bdfghjklmnprstvz"[byte >> 4] + "aiou"[byte & 3] for byte in range(256)]
-_MARK = re.compile(r"^\[(?:partial, \d+/\d+ (?:lines, …n = n lines cut|fields|characters)|cut: [\d,]+ tokens), ref [a-z]{10,}\]")
+_MARK = re.compile(r"^\[(?:partial \d+/\d+ (?:lines, …n = n cut|fields|characters)|cut \d+ tokens), ref [a-z]{10,}\]")
 
 
-def handle_for(text: str, letters: int = 12) -> str:
+def handle_for(text: str, letters: int = 10) -> str:
     """A pronounceable handle of the content: letters only, so that nobody takes it for an identifier.
 
-    Twelve letters are 36 bits: among 10,000 texts two share a handle with a chance of 0.07 %; they get more letters.
+    Ten letters are 30 bits; two texts of a session that share a handle get more letters.
     """
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
     return "".join([_SYLLABLES[byte] for byte in digest[: letters // 2]])
@@ -30,7 +30,7 @@ def is_synthetic(text: str) -> bool:
 
 def stub(tokens: int, handle: str) -> str:
     """What stands for a text that was cut whole: its size and where the archive has it."""
-    return f"[cut: {tokens:,} tokens, ref {handle}]"
+    return f"[cut {tokens} tokens, ref {handle}]"
 
 
 def cut(parts: Segmented, chosen: Collection[int], handle: str) -> str:
@@ -42,15 +42,15 @@ def cut(parts: Segmented, chosen: Collection[int], handle: str) -> str:
     """
     order = sorted(chosen)
     if parts.structured:
-        head = f"[partial, {len(order)}/{len(parts.segments)} fields, ref {handle}]"
+        head = f"[partial {len(order)}/{len(parts.segments)} fields, ref {handle}]"
         return "\n".join([head, *_records(parts.segments, order)])
     lines = len({parts.segments[index].line for index in order})
     total = parts.segments[-1].line + 1
     if total == 1:
         size = sum(len(parts.segments[index].text) for index in order)
-        head = f"[partial, {size}/{len(parts.text)} characters, ref {handle}]"
+        head = f"[partial {size}/{len(parts.text)} characters, ref {handle}]"
     else:
-        head = f"[partial, {lines}/{total} lines, …n = n lines cut, ref {handle}]"
+        head = f"[partial {lines}/{total} lines, …n = n cut, ref {handle}]"
     return "\n".join([head, *_lines(parts, order)])
 
 

@@ -16,17 +16,16 @@ GOAL_WHOLE = 0.25
 first user message is under a quarter of the smallest budget tried (10 % of the body) in 9 of 10 runs."""
 
 
-def protect(view: View, task: Task, *, tight: bool = False, protectors: Sequence[Protector] = ()) -> Locks:
+def protect(view: View, task: Task, *, tight: int = 0, protectors: Sequence[Protector] = ()) -> Locks:
     """All hard protections of this call.
 
-    `tight`: the second attempt, when they do not fit: of goals only the prose, of the latest unit's results
-    only what fits.
+    `tight`, for when they do not fit: 1, of goals only the prose; 2, also of the latest unit's results only what fits.
     """
     locks = [
         *_instructions(view),
-        *_latest(view, tight),
+        *_latest(view, tight > 1),
         *_unanswered(view),
-        *_goals(view, tight),
+        *_goals(view, tight > 0),
         *_constraints(view),
         *_operations(view),
         *_pins(view, task),

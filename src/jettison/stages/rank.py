@@ -20,7 +20,7 @@ from jettison.ranking import HEADER, WHOLE, Candidate, Part, Pick, Ranking
 __all__ = ["rank"]
 
 SMALL = 40
-"""Tokens up to which an item is kept whole or not at all: the mark of a cut (8–14 tokens) would eat the gain."""
+"""Tokens up to which an item is kept whole or not at all: the mark of a cut (14–19 tokens) would eat the gain."""
 KAPPA = 0.01
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
 

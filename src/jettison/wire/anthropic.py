@@ -151,8 +151,8 @@ def _draft(block: Any, role: str) -> _Draft:
         return {"kind": _TEXT[role], "text": block["text"], "extra": _rest(block, "text")}
     if kind in _THINKING:
         seal = block.get("signature") or block.get("data")
-        text, data = str(block.get("thinking") or ""), str(block.get("data") or "")
-        return {"kind": Kind.REASONING, "text": text, "extra": data, "editable": False, "bound": bool(seal)}
+        text = str(block.get("thinking") or "")
+        return {"kind": Kind.REASONING, "text": text, "extra": str(seal or ""), "editable": False, "bound": bool(seal)}
     if kind == "tool_use" and role == "assistant":
         known = {key: value if isinstance(value := block.get(key), str) else None for key in ("id", "name")}
         text = json_text(block.get("input", {}))

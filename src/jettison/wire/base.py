@@ -133,7 +133,8 @@ def digest(value: Any) -> str:
 
 def item_id(message: int, part: int, text: str) -> str:
     """Stable id of an item: position and content hash."""
-    return f"{message}.{part}-{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
+    raw = text.encode() if text.isascii() else text.encode("utf-8", "surrogatepass")
+    return f"{message}.{part}-{hashlib.blake2b(raw, digest_size=4).hexdigest()}"
 
 
 def json_text(value: Any) -> str:
@@ -159,11 +160,32 @@ def plain(message: Any) -> Message:
 
 def sanitise(value: Any) -> tuple[Any, int]:
     """The value with lone surrogates replaced by U+FFFD, and how many there were. Unchanged input is returned as is."""
+    return (value, 0) if _sound(value) else _mended(value)
+
+
+def _sound(value: Any) -> bool:
+    """Whether no text in the value has a lone surrogate."""
+    if isinstance(value, str):
+        return _encodes(value)
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return True
+    for inner in value:
+        if type(inner) is str:
+            if not (inner.isascii() or _encodes(inner)):
+                return False
+        elif not _sound(inner):
+            return False
+    return True
+
+
+def _encodes(text: str) -> bool:
     try:
-        json_text(value).encode("utf-8")
-    except (UnicodeEncodeError, ValueError, RecursionError):
-        return _mended(value)
-    return value, 0
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _mended(value: Any) -> tuple[Any, int]:

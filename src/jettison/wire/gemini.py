@@ -139,6 +139,7 @@ def _read_response(turns: Turns, part: Message, where: tuple[int, str, int], cal
     name = value.get("name") if isinstance(value.get("name"), str) else call[1] or None
     key, text = gemini_rules.response_text(value)
     draft: _Draft = {"kind": Kind.RESULT, "text": text, "name": name, "call_id": call[0], "is_error": key == "error"}
+    draft["extra"] = f'{name or ""}{{"{key}": ""}}' if key else name or ""
     draft["editable"] = get(part, "thoughtSignature") is None
     turns.add(draft, (at,), role, unit)
     nested = value.get("parts")

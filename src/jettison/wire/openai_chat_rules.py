@@ -38,16 +38,15 @@ def check(messages: Sequence[Message], start: int = 0) -> list[Problem]:
             continue
         _close(found, owner, waiting, pending=False)
         owner, waiting, answered = index, {}, set()
-        where = f"messages[{index}]"
-        if not isinstance(message, dict):
-            found.add(index, where, "a message is an object", "pass a dict with a role")
-        elif role not in ROLES:
-            rule = f"role is one of {', '.join(ROLES)}"
-            found.add(index, where, rule, "give the message one of these roles")
-        elif role == "assistant":
+        if role == "assistant":
             waiting = _check_turn(found, index, message)
+        elif role in ROLES:
+            _check_content(found, index, message.get("content"), "structure")
+        elif isinstance(message, dict):
+            rule = f"role is one of {', '.join(ROLES)}"
+            found.add(index, f"messages[{index}]", rule, "give the message one of these roles")
         else:
-            found.content(index, f"{where}.content", message.get("content"))
+            found.add(index, f"messages[{index}]", "a message is an object", "pass a dict with a role")
     _close(found, owner, waiting, pending=True)
     return found.sorted()
 
@@ -99,6 +98,11 @@ def is_empty(message: Message) -> bool:
     return role_of(message) != "assistant" or not any(message.get(field) for field in stands)
 
 
+def _check_content(found: Findings, index: int, content: Any, kind: str) -> None:
+    if type(content) is not str or not content:
+        found.content(index, f"messages[{index}].content", content, kind)
+
+
 def _check_turn(found: Findings, index: int, message: Message) -> dict[str, int]:
     """Rules of one assistant message; the calls it opens by id, the legacy one under an empty id."""
     where, content, calls = f"messages[{index}]", message.get("content"), message.get("tool_calls")
@@ -108,7 +112,7 @@ def _check_turn(found: Findings, index: int, message: Message) -> dict[str, int]
         found.add(index, where, rule, "drop the message or give it content")
     elif content not in (None, ""):
         stands = any(message.get(field) for field in ("tool_calls", "function_call"))
-        found.content(index, f"{where}.content", content, "compatibility" if stands else "structure")
+        _check_content(found, index, content, "compatibility" if stands else "structure")
     if legacy := message.get("function_call"):
         body = legacy if isinstance(legacy, dict) else {}
         found.arguments(index, f"{where}.function_call", body.get("arguments"), None)
@@ -149,11 +153,19 @@ def _check_call(found: Findings, index: int, where: str, call: Any) -> None:
 
 def _check_answer(found: Findings, index: int, message: Message, waiting: dict[str, int], answered: set[str]) -> None:
     """An answer has a call in the batch before its run, and is the only one to it."""
-    where, legacy = f"messages[{index}]", role_of(message) == "function"
+    legacy = role_of(message) == "function"
     call_id = "" if legacy else word(message.get("tool_call_id"))
     if waiting.pop(call_id, None) is not None:
         answered.add(call_id)
-    elif call_id in answered:
+    else:
+        _check_stray(found, index, call_id, answered, legacy)
+    _check_content(found, index, message.get("content"), "compatibility")
+
+
+def _check_stray(found: Findings, index: int, call_id: str, answered: set[str], legacy: bool) -> None:
+    """An answer that no call waits for."""
+    where = f"messages[{index}]"
+    if call_id in answered:
         rule, advice = "a tool call is answered once", "keep one answer"
         found.add(index, where, rule, advice, call_id=call_id)
     elif legacy:
@@ -162,7 +174,6 @@ def _check_answer(found: Findings, index: int, message: Message, waiting: dict[s
     else:
         rule = "a tool message answers a call of the assistant message before its run"
         found.add(index, where, rule, "drop the message or restore its call", call_id=call_id or None)
-    found.content(index, f"{where}.content", message.get("content"), "compatibility")
 
 
 def _close(found: Findings, owner: int, waiting: Mapping[str, int], *, pending: bool) -> None:

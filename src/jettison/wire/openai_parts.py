@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from jettison.errors import Problem
-from jettison.items import Fidelity, Item, Kind
+from jettison.items import Fidelity, Item, Kind, item_of
 from jettison.wire.base import Inserted, item_id, json_text
 from jettison.wire.media import audio_tokens, image_size, label, openai_file_tokens, openai_image_tokens, split_data_url
 
@@ -105,29 +105,16 @@ def lighten(text: str) -> tuple[str, int]:
 
 def to_items(blocks: Sequence[Block], message: int, unit: int, step: int, role: str) -> tuple[Item, ...]:
     """Items of one message; the first carries its framing."""
-    return tuple(
-        Item(
-            id=item_id(message, part, block.text or block.ident or block.extra),
-            kind=block.kind,
-            text=block.text,
-            message=message,
-            part=part,
-            unit=unit,
-            step=step,
-            role=role,
-            name=block.name,
-            call_id=block.call_id,
-            fixed=block.fixed if part else block.fixed + FRAME,
-            extra=block.extra,
-            note=block.note,
-            editable=block.editable,
-            is_error=block.is_error,
-            bound=block.bound,
-            synthetic=block.kind is Kind.RESULT and block.text == INTERRUPTED,
-            slot=block.slot,
-        )
-        for part, block in enumerate(blocks)
-    )
+    made = []
+    fixed = FRAME
+    for part, (kind, slot, text, name, call, weight, extra, note, editable, failed, bound, ident) in enumerate(blocks):
+        place = item_id(message, part, text or ident or extra)
+        written = text == INTERRUPTED and kind is Kind.RESULT
+        where = (message, part, unit, step, role)
+        said = (name, call, weight + fixed, extra, note, editable, failed, bound, written)
+        made.append(item_of(place, kind, text, *where, *said, slot, Fidelity.FULL))
+        fixed = 0
+    return tuple(made)
 
 
 def content_blocks(content: Any, key: str, kind: Kind, weigh: bool) -> list[Block]:
