@@ -13,7 +13,7 @@ from jettison.errors import InvalidInput, Problem
 from jettison.items import Item, Unit, units_of
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
 
-__all__ = ["History", "Snapshot", "schemas"]
+__all__ = ["History", "Snapshot", "copied", "schemas"]
 
 _index = attrgetter("index")
 
@@ -89,7 +89,10 @@ class History:
             given = dicts = list(fixed.messages)
         common = self._common(dicts)
         clean, notes = _sanitised(wire, dicts[common:], common)
-        whole = self.messages[:common] + clean
+        whole = dicts[:common] + clean
+        for at in self.mended:
+            if at < common:
+                whole[at] = self.messages[at]
         if not whole:
             raise InvalidInput(f"{wire.field} is empty: there is nothing to send")
         mended = {at for at in self.mended if at < common}
@@ -107,7 +110,7 @@ class History:
         items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
-            raw=self.raw[:common] + [_copy(message) for message in dicts[common:]],
+            raw=self.raw[:common] + [copied(message) for message in dicts[common:]],
             messages=whole,
             records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
@@ -121,6 +124,10 @@ class History:
             repaired=repaired,
             pending=tuple(str(problem) for problem in problems if problem.kind == "pending"),
         )
+
+    def sent(self, at: int) -> Message:
+        """A message as it was worked on, whatever the caller did to it since."""
+        return self.messages[at] if at in self.mended else self.raw[at]
 
     def _common(self, dicts: Sequence[Message]) -> int:
         """How many leading messages are equal to those of the last call."""
@@ -136,7 +143,7 @@ class History:
     def _grown(
         self, system: tuple[Item, ...], common: int, records: list[tuple[Item, ...]]
     ) -> tuple[tuple[Item, ...], tuple[Unit, ...]]:
-        """All items and units: those of the first `common` messages, then `records`. Only the units at the seam are new."""
+        """Items and units: those of the first `common` messages, then `records`. Only units at the seam are new."""
         new = [item for record in records for item in record]
         if system is not self.system:
             items = (*system, *(item for record in self.records[:common] for item in record), *new)
@@ -150,7 +157,7 @@ class History:
 
     def _problems(self, wire: Wire, messages: list[Message], common: int, system: Any, remote: bool) -> list[Problem]:
         """Rules broken by the new part; structure is an error."""
-        start = self._border(common)
+        start = self.border(common)
         problems = wire.check(messages, system=system, start=start)
         if remote:
             problems = [problem for problem in problems if "item_reference" not in problem.rule]
@@ -159,7 +166,7 @@ class History:
             raise InvalidInput(broken)
         return problems
 
-    def _border(self, common: int) -> int:
+    def border(self, common: int) -> int:
         """The first message of the unit that was last worked on."""
         if not common:
             return 0
@@ -203,16 +210,16 @@ def _marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
     return tuple(replace(item, synthetic=True) if is_synthetic(item.text) else item for item in record)
 
 
-def _copy(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """A private copy of JSON-like data; strings are shared."""
     if isinstance(value, dict):
-        copied = dict(value)
+        new = dict(value)
         for key, inner in value.items():
             if type(inner) is not str:
-                copied[key] = _copy(inner)
-        return copied
+                new[key] = copied(inner)
+        return new
     if isinstance(value, list):
-        return [inner if type(inner) is str else _copy(inner) for inner in value]
+        return [inner if type(inner) is str else copied(inner) for inner in value]
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, make_dataclass
 from enum import IntEnum, StrEnum
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -104,7 +105,7 @@ def reworded(item: Item, text: str, fidelity: Fidelity) -> Item:
     return item_of(*values)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unit:
     """Items that stand or fall together: a turn with its calls, their results and its reasoning."""
 
@@ -116,7 +117,7 @@ class Unit:
         """Step at which the unit appeared."""
         return self.items[0].step
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[Kind]:
         return frozenset(item.kind for item in self.items)
 
@@ -130,6 +131,10 @@ class Unit:
 
     def unanswered(self) -> tuple[Item, ...]:
         """Calls that have no result in this unit."""
+        return self._unanswered
+
+    @cached_property
+    def _unanswered(self) -> tuple[Item, ...]:
         answered = {item.call_id for item in self.of(Kind.RESULT)}
         return tuple(call for call in self.of(Kind.CALL) if call.call_id not in answered)
 

@@ -20,7 +20,8 @@ from jettison.errors import (
 )
 from jettison.flow.dependencies import Flow
 from jettison.flow.task_state import TaskReader
-from jettison.history import History, Snapshot, schemas
+from jettison.history import History, Snapshot, copied, schemas
+from jettison.items import Fidelity, Item, Kind
 from jettison.models import binds_reasoning
 from jettison.plan import CacheEffect, CheckResult, Decision, Plan, Report, View, apply
 from jettison.policy import Outcome, Policy, Request
@@ -90,6 +91,8 @@ class _State:
     extra: int = 0
     """Tokens of placeholders, less those of framing that merging saved."""
     tokens: int = 0
+    weight: int = 0
+    """Tokens of all items of `history`, as they came."""
 
 
 class Session:
@@ -267,18 +270,15 @@ class Session:
         try:
             outcome, rendered, tokens = self._decide(request, taken, state)
         except CannotFit as error:
-            if isinstance(error, BudgetUnreachable):
-                self._measure(error, request, taken)
             error.report = self._failed(request, taken, error, tool_tokens)
             raise
-        after = replace(view, limit=view.limit)
-        items = apply(view.items, outcome.plan)
-        broken = self._check(rendered, outcome, call)
-        checks = validate(items, after, outcome.locks, tokens, broken, self.policy.checks)
+        items = self._rendered(view, outcome, rendered)
+        broken = self._check(rendered, outcome, call, taken, state)
+        checks = validate(items, view, outcome.locks, tokens, broken, self.policy.checks)
         report = self._report(request, taken, outcome, rendered, tokens, checks, call, tool_tokens)
-        report = self._verdict(report, taken, outcome)
-        texts = {item.id: item.text for item in view.items}
-        yield Store({decision.handle: texts[decision.item] for decision in outcome.fresh if decision.handle})
+        report = self._verdict(report, view, outcome)
+        handles = {decision.item: decision.handle for decision in outcome.fresh if decision.handle}
+        yield Store({handles[item.id]: item.text for item in view.items if item.id in handles} if handles else {})
         return self._commit(call, taken, state, outcome, rendered, tokens, report)
 
     def _forked(self, old: _State, taken: Snapshot) -> _State:
@@ -306,6 +306,12 @@ class Session:
             for name, decision in plan.decisions.items()
             if name not in locks.whole and all(lock.text in decision.text for lock in locks.spans.get(name, ()))
         }
+        for unit in view.units:
+            joined = [item.id for item in unit.of(Kind.CALL, Kind.RESULT)]
+            gone = [name for name in joined if name in kept and kept[name].fidelity is Fidelity.GONE]
+            if len(gone) < len(joined):
+                for name in gone:  # a call and its results go together or not at all
+                    del kept[name]
         return Plan(kept)
 
     def _view(self, call: _Call, taken: Snapshot, state: _State) -> tuple[View, int]:
@@ -342,9 +348,14 @@ class Session:
         """Decide, render, and count what was rendered; placeholders may take room that has to be found."""
         limit = request.view.limit
         for _ in range(4):
-            outcome = self.policy.decide(request)
-            appended = state.output and taken.common == len(state.history.raw)
-            if appended and not outcome.fresh and outcome.plan is state.plan:
+            try:
+                outcome = self.policy.decide(request)
+            except BudgetUnreachable as error:
+                # Items are weighed alone; rendered together they may take less (one message's framing, not two).
+                outcome = error.outcome
+                if self._measure(error, request, taken) > limit:
+                    raise
+            if self._appends(taken, state, outcome):
                 return outcome, self._append(taken, state, outcome), outcome.tokens
             items = [item for item in apply(request.view.items, outcome.plan) if item.message >= 0]
             rendered = self.wire.render(items, taken.messages)
@@ -354,12 +365,16 @@ class Session:
             request = replace(request, view=replace(request.view, limit=request.view.limit - (tokens - limit)))
         raise BudgetUnreachable(tokens, limit)
 
-    def _measure(self, error: BudgetUnreachable, request: Request, taken: Snapshot) -> None:
+    def _measure(self, error: BudgetUnreachable, request: Request, taken: Snapshot) -> int:
         """Correct the numbers of the error by what its smallest context takes when rendered."""
-        if isinstance(error.outcome, Outcome):
-            items = [item for item in apply(request.view.items, error.outcome.plan) if item.message >= 0]
-            tokens = self._recount(request, self.wire.render(items, taken.messages))
-            error.revise(tokens)
+        items = [item for item in apply(request.view.items, error.outcome.plan) if item.message >= 0]
+        error.revise(self._recount(request, self.wire.render(items, taken.messages)))
+        return error.needed
+
+    def _appends(self, taken: Snapshot, state: _State, outcome: Outcome) -> bool:
+        """Whether the output is the last one, with what is new behind it."""
+        grown = bool(state.output) and taken.common == len(state.history.raw)
+        return grown and not outcome.fresh and outcome.plan is state.plan
 
     def _append(self, taken: Snapshot, state: _State, outcome: Outcome) -> Rendered:
         """The last output, and what is new after it."""
@@ -377,11 +392,28 @@ class Session:
         items = [*system, *(item for record in records for item in record)]
         return request.view.fixed - self._state.extra + self._costs.total(items)
 
-    def _check(self, rendered: Rendered, outcome: Outcome, call: _Call) -> list[Problem]:
-        """The wire's verdict on the output; an output that was only appended to was checked as input."""
+    def _rendered(self, view: View, outcome: Outcome, rendered: Rendered) -> list[Item]:
+        """The kept items that are really in the output: sufficiency is judged by what is sent, not by the plan."""
+        if not outcome.fresh:
+            locked, every = outcome.locks.by_item, bool(self.policy.checks)
+            return apply([item for item in view.items if every or item.id in locked], outcome.plan)
+        items = apply(view.items, outcome.plan)
+        records, _ = self.wire.parse(rendered.messages)
+        sent = {item.text for record in records for item in record}
+        return [item for item in items if item.message < 0 or not item.text or item.text in sent]
+
+    def _check(
+        self, rendered: Rendered, outcome: Outcome, call: _Call, taken: Snapshot, state: _State
+    ) -> list[Problem]:
+        """The wire's verdict on what was not checked before: as input, or in the last output."""
         if not outcome.fresh and not rendered.inserted:
             return []
-        problems = self.wire.check(rendered.messages, system=call.system)
+        start = 0
+        if self._appends(taken, state, outcome):
+            start, border = len(state.output), state.history.border(taken.common)
+            while start > 0 and not 0 <= rendered.sources[start - 1] < border:
+                start -= 1
+        problems = self.wire.check(rendered.messages, system=call.system, start=start)
         if call.prior_tokens is not None:
             problems = [problem for problem in problems if "item_reference" not in problem.rule]
         return problems
@@ -410,7 +442,7 @@ class Session:
             wire=self.wire.name,
             call=request.call,
             limit=view.limit,
-            before=view.fixed - self._state.extra + self._costs.total(view.items),
+            before=view.fixed - self._state.extra + self._weight(taken),
             after=tokens,
             schemas=tool_tokens,
             counter=name,
@@ -428,9 +460,18 @@ class Session:
             build_rows=lambda: tuple(rows_of(view, outcome.plan, outcome.locks, policy.evaluate)),
         )
 
+    def _weight(self, taken: Snapshot) -> int:
+        """Tokens of all items; those of the last call were counted then."""
+        old = self._state
+        if taken.common == len(old.history.raw) and taken.system is old.history.system:
+            return old.weight + self._costs.total(taken.items[len(old.history.items) :])
+        return self._costs.total(taken.items)
+
     def _cache(self, outcome: Outcome, rendered: Rendered, taken: Snapshot) -> CacheEffect:
         """Where the output first differs from the last one, and what is sent again because of it."""
-        last = [self._state.history.messages[at] if own is None else own for at, own in self._state.output]
+        if self._appends(taken, self._state, outcome):
+            return CacheEffect(outcome.epoch, None, 0, outcome.voided)
+        last = [self._state.history.sent(at) if own is None else own for at, own in self._state.output]
         first = next((i for i, (a, b) in enumerate(zip(last, rendered.messages, strict=False)) if a != b), None)
         if first is None and len(rendered.messages) < len(last):
             first = len(rendered.messages)
@@ -461,9 +502,9 @@ class Session:
     def _locks(self, request: Request) -> Any:
         return protect(request.view, self.task, protectors=self.policy.protectors)
 
-    def _verdict(self, report: Report, taken: Snapshot, outcome: Outcome) -> Report:
+    def _verdict(self, report: Report, view: View, outcome: Outcome) -> Report:
         """Raise, or with on_unsafe="degrade" name, what does not hold."""
-        unmet = self._unmet(outcome)
+        unmet = self._unmet(outcome, view)
         missing = [*report.checks["sufficiency"].missing, *unmet]
         if unmet:
             result = CheckResult(False, f"{len(missing)} needs are not met", tuple(missing))
@@ -484,7 +525,7 @@ class Session:
         error.report = report
         raise error
 
-    def _unmet(self, outcome: Outcome) -> list[str]:
+    def _unmet(self, outcome: Outcome, view: View) -> list[str]:
         """Needs of open operations that stand nowhere in the history."""
         held = {lock.text for lock in outcome.locks.protections}
         if outcome.degraded:
@@ -494,7 +535,7 @@ class Session:
             for op in self.task.operations.values()
             if op.open
             for need in op.needs
-            if need not in held
+            if need not in held and not any(need in item.extra for item in view.items)
         ]
 
     def _commit(
@@ -507,16 +548,20 @@ class Session:
         tokens: int,
         report: Report,
     ) -> Fitted:
-        history = taken.taken()
+        history, weight = taken.taken(), self._weight(taken)
         if call.observe:
-            self._state = replace(self._state, history=history, flow=state.flow, output=(), call=self._state.call + 1)
+            count = self._state.call + 1
+            self._state = replace(self._state, history=history, flow=state.flow, output=(), call=count, weight=weight)
             return Fitted(list(taken.given), call.system, report)
-        output = []
-        messages = []
-        for at, message in zip(rendered.sources, rendered.messages, strict=True):
+        output = list(state.output) if self._appends(taken, state, outcome) else []
+        for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
             same = at >= 0 and message is taken.messages[at]
-            output.append((at, None if same else message))
-            messages.append(taken.given[at] if same and at not in taken.mended else message)
+            output.append((at, None if same else copied(message)))
+        given, mended = taken.given, taken.mended
+        messages = [
+            given[at] if own is None and at not in mended else copied(message)
+            for (at, own), message in zip(output, rendered.messages, strict=True)
+        ]
         extra = tokens - outcome.tokens + state.extra
         self._state = _State(
             history=history,
@@ -528,6 +573,7 @@ class Session:
             inserted=tuple(rendered.inserted),
             extra=extra,
             tokens=tokens,
+            weight=weight,
         )
         return Fitted(messages, taken.system_out, report)
 

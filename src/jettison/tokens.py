@@ -137,7 +137,7 @@ class CountCache:
 
     count: Callable[[str], int]
     seen: dict[str, int] = field(default_factory=dict)
-    items: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
+    items: dict[str, tuple[Item, int]] = field(default_factory=dict)
 
     def text(self, text: str) -> int:
         if not text:
@@ -149,12 +149,12 @@ class CountCache:
 
     def cost(self, item: Item) -> int:
         """Tokens of an item: text, tool name of a call, unknown fields, framing and media."""
-        if item.fidelity is not Fidelity.FULL:
-            return self._weigh(item)
-        key = (item.id, item.fixed, len(item.text), len(item.extra))
-        tokens = self.items.get(key)
-        if tokens is None:
-            tokens = self.items[key] = self._weigh(item)
+        known = self.items.get(item.id)
+        if known is not None and known[0] is item:
+            return known[1]
+        tokens = self._weigh(item)
+        if item.fidelity is Fidelity.FULL:
+            self.items[item.id] = item, tokens
         return tokens
 
     def _weigh(self, item: Item) -> int:

@@ -102,7 +102,16 @@ def _needs(op: Operation, until: str, items: Sequence[Item]) -> Iterator[Protect
     for need in op.needs:
         span = _find(need, items)
         if span is not None:
+            holder = next(item for item in items if item.id == span.item)
+            if holder.kind is Kind.REASONING:  # reasoning cannot stand alone in its message
+                yield from (
+                    Protection(item.id, f"needed by {op.name}", until) for item in items if item.unit == holder.unit
+                )
             yield _span(span, f"needed by {op.name}", until)
+            continue
+        carrier = next((item for item in reversed(items) if need in item.extra), None)
+        if carrier is not None:
+            yield Protection(carrier.id, f"needed by {op.name}", until)
 
 
 def _pins(view: View, task: Task) -> Iterator[Protection]:
@@ -117,13 +126,16 @@ def _pins(view: View, task: Task) -> Iterator[Protection]:
 
 
 def _find(text: str, items: Iterable[Item]) -> Span | None:
-    """The newest place where a text stands in what the model reads (results and user text before calls)."""
-    fallback = None
+    """The newest place where a text stands: in results and user text, else in calls, else in reasoning."""
+    fallback = thought = None
     for item in reversed(tuple(items)):
         at = item.text.find(text)
         if at >= 0:
             span = Span(item.id, at, at + len(text), text)
             if item.kind in (Kind.RESULT, Kind.USER, Kind.INSTRUCTION, Kind.DOCUMENT):
                 return span
-            fallback = fallback or span
-    return fallback
+            if item.kind is Kind.REASONING:
+                thought = thought or span
+            else:
+                fallback = fallback or span
+    return fallback or thought
