@@ -20,6 +20,7 @@ from jettison.plan import Decision, Plan, Protection, Report, Score, View, apply
 from jettison.policy import Policy
 from jettison.session import Fitted, Session, fit, fit_request
 from jettison.task import Operation, Task
+from jettison.tool_policy import ToolPolicy
 
 __version__ = "0.1.0"
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "StagesRequired",
     "StateBroken",
     "Task",
+    "ToolPolicy",
     "Unit",
     "VaultError",
     "View",

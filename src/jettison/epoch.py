@@ -13,7 +13,7 @@ from jettison.items import Fidelity, Item, Kind, Unit
 from jettison.plan import Decision, Locks, Plan, Protection, Score, View
 from jettison.stages.compress import compress
 from jettison.stages.evict import evict
-from jettison.stages.protect import protect
+from jettison.stages.protect import protect, restored
 from jettison.stages.rank import rank
 from jettison.task import Task
 
@@ -24,9 +24,9 @@ __all__ = ["Outcome", "Request", "Run"]
 
 OVERSIZE, ADMITTED = 0.3, 0.25
 """A unit above 0.3 of the room is oversize and is cut to 0.25 of it (algorithm.md, "Admission")."""
-SMALL = 400
-"""Tokens up to which a unit is shown whole even where it is oversize: tau-airline 82.7 → 83.9 support at 25 % (cost
-.90 → .94), no change elsewhere."""
+SMALL = 150
+"""Tokens up to which a unit is shown whole even where it is oversize: with 400 tau-airline loses 3 points of support at
+25 % and costs .04 more, no change elsewhere."""
 TAIL = 0.1
 """Newest units up to this share of the room are never touched (a tail of .4 costs up to 20.6 points)."""
 HORIZON = 4
@@ -94,7 +94,8 @@ class Run:
 
     def protected(self, tight: int = 0) -> Locks:
         """The hard protections, with the reasoning that the provider binds to the running turn."""
-        locks = protect(self.view, self.request.task, tight=tight, protectors=self.policy.protectors)
+        protectors, cut = self.policy.protectors, self.request.plan.decisions
+        locks = protect(self.view, self.request.task, tight=tight, protectors=protectors, cut=cut)
         if self.policy.reasoning_drop or self.request.binds is False:
             return self.settled(locks)
         bound = [
@@ -110,7 +111,9 @@ class Run:
         kept = []
         for lock in locks.protections:
             decision = self.request.plan.decisions.get(lock.item)
-            if decision is None or not lock.whole or decision.fidelity is Fidelity.FULL:
+            if lock.late and decision and (not decision.fidelity or lock.text not in (decision.text or lock.text)):
+                kept.append(replace(lock, level="lost"))
+            elif decision is None or not lock.whole or decision.fidelity is Fidelity.FULL:
                 kept.append(lock)
             elif decision.fidelity is not Fidelity.GONE:
                 kept.append(replace(lock, level="present"))
@@ -357,7 +360,7 @@ class Run:
             self.void()
         return Outcome(
             self.plan,
-            self.locks,
+            restored(self.locks, self.plan),
             self.total(),
             epoch if self.fresh else "none",
             sealed,

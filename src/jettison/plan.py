@@ -10,6 +10,7 @@ from typing import Any
 
 from jettison.items import Fidelity, Item, Unit, reworded
 from jettison.task import TaskState
+from jettison.tool_policy import ToolPolicies
 
 __all__ = [
     "CacheEffect",
@@ -47,9 +48,12 @@ class Protection:
     text: str = ""
     """The protected span, verbatim; empty: the whole item."""
     level: str = "verbatim"
-    """`verbatim`: unchanged. `present`: the item stays, its text may be compressed (a result too large to fit)."""
+    """`verbatim`: unchanged. `present`: the item stays, its text may be compressed (a result too large to fit).
+    `lost`: an earlier call had evicted it before there was a reason to keep it (see `late`); the archive has it."""
     start: int = 0
     end: int = 0
+    late: bool = False
+    """The reason can arise after the item was evicted: then it is reported, and no error."""
 
     @property
     def whole(self) -> bool:
@@ -77,7 +81,7 @@ class Locks:
         """Protected spans of items that are not kept whole."""
         found: dict[str, tuple[Protection, ...]] = {}
         for lock in self.protections:
-            if not lock.whole and lock.item not in self.whole:
+            if not lock.whole and lock.item not in self.whole and lock.level != "lost":
                 found[lock.item] = (*found.get(lock.item, ()), lock)
         return found
 
@@ -166,6 +170,8 @@ class View:
     """Tokens of a text."""
     handle: Callable[[str], str] = field(default=lambda text: "")
     """The archive handle of a text."""
+    policies: ToolPolicies = field(default_factory=ToolPolicies)
+    """What is known of the tools."""
 
     def age(self, item: Item) -> int:
         """Steps since the item appeared."""

@@ -12,8 +12,9 @@ from jettison.errors import ConfigError
 from jettison.flow.dependencies import Flow
 from jettison.items import Item
 from jettison.plan import Score, View
-from jettison.protocols import Check, Protector, Scorer, TokenCounter
+from jettison.protocols import Check, ItemProtector, ItemRule, Protector, Scorer, TokenCounter
 from jettison.stages.evaluate import evaluate
+from jettison.tool_policy import ToolPolicy
 
 __all__ = ["PROFILES", "Outcome", "Policy", "Profile", "Request"]
 
@@ -64,7 +65,11 @@ class Policy:
     """The wire's drop setting is on: reasoning that an edit voids is dropped by the provider, not refused."""
     scorers: tuple[tuple[float, Scorer], ...] = ()
     """Further relevance signals: (weight, scorer)."""
-    protectors: tuple[Protector, ...] = ()
+    protectors: tuple[Protector | ItemProtector | ItemRule, ...] = ()
+    """Further protections: a function of the view that lists them, an object with `protect_item(item, view)`, or a
+    function of one parameter called `item`; the last two give True, a Protection, or nothing for each item."""
+    tools: tuple[ToolPolicy, ...] = ()
+    """What is known of tools; comes before their own MCP annotations."""
     checks: tuple[Check, ...] = ()
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from jettison.items import Item
@@ -10,7 +10,7 @@ from jettison.items import Item
 if TYPE_CHECKING:
     from jettison.plan import Protection, View
 
-__all__ = ["Archive", "Check", "Compressor", "Protector", "Scorer", "TokenCounter"]
+__all__ = ["Archive", "Check", "Compressor", "ItemProtector", "ItemRule", "Protector", "Scorer", "TokenCounter"]
 
 
 @runtime_checkable
@@ -27,9 +27,20 @@ class Scorer(Protocol):
 
 
 class Protector(Protocol):
-    """More protections, added to the built-in ones."""
+    """More protections, added to the built-in ones, for the whole view at once."""
 
     def __call__(self, view: View, /) -> Sequence[Protection]: ...
+
+
+@runtime_checkable
+class ItemProtector(Protocol):
+    """The same, asked of each item: True (the whole item is kept), a Protection, or a false value."""
+
+    def protect_item(self, item: Item, view: View, /) -> Protection | bool | None: ...
+
+
+ItemRule = Callable[[Item], "Protection | bool | None"]
+"""The same as a plain function; its parameter must be called `item`."""
 
 
 class Compressor(Protocol):

@@ -42,7 +42,7 @@ class Part:
     def tokens(self, index: int) -> int:
         return self.sizes[index]
 
-    def companion(self, index: int) -> int:
+    def companion(self, index: int, *, pair: bool = True) -> int:
         """The segment that must come with one: what names its record, or the heading above a code line."""
         segments, allowed = self.source.parts.segments, self.allowed
         here = segments[index]
@@ -56,7 +56,7 @@ class Part:
             named = next((at for at in others if is_keyish(segments[at].key)), WHOLE)
             if named != WHOLE:
                 return named
-            short = [at for at in others if self.tokens(at) <= PAIR_TOKENS]
+            short = [at for at in others if self.tokens(at) <= PAIR_TOKENS] if pair else []
             return min(short, key=lambda at: (self.source.repeats(at), at), default=WHOLE)
         if here.text[:1].isspace():
             for at in range(index - 1, max(-1, index - CODE_REACH), -1):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Constraint", "Operation", "Span", "Task", "TaskState"]
+__all__ = ["Constraint", "Fact", "Limit", "Operation", "Pin", "Span", "Task", "TaskState"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,40 @@ class Operation:
     """Why it is no longer open; None while it is."""
     call: str | None = None
     """Item id of the call that began it."""
+    handle: str = ""
+    """The value it is known by (ticket, job id); empty when it has none."""
 
     @property
     def open(self) -> bool:
         return self.closed is None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """State that stands in one item of the history and that no later message repeats: a todo list, a revealed tool."""
+
+    item: str
+    reason: str
+    until: str
+    span: Span | None = None
+    """The piece of the item that says it; None: the whole item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """When a pin ends by itself; `number` tells a pin from an earlier one of the same text."""
+
+    number: int
+    steps: int | None = None
+    call: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What the caller pinned and is still in force."""
+
+    what: str
+    until: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +88,13 @@ class TaskState:
     constraints: tuple[Constraint, ...] = ()
     operations: tuple[Operation, ...] = ()
     declared_goal: str | None = None
+    facts: tuple[Fact, ...] = ()
+    places: Mapping[str, Span] = field(default_factory=dict)
+    """Where declared texts and needed values stand: the newest place in results and user text, else anywhere."""
+    pins: tuple[Pin, ...] = ()
+    """Pins that are in force at this call."""
+    notes: tuple[str, ...] = ()
+    """What the caller should know: declared texts that stand nowhere, operations that timed out."""
 
     @property
     def open_operations(self) -> tuple[Operation, ...]:
@@ -68,20 +106,25 @@ class Task:
     """What the caller declares; it adds to what is inferred and overrides it."""
 
     goal: str | None = None
-    """The current goal in the caller's words; None: inferred from the user's text."""
+    """The current goal in the caller's words; None: inferred from the user's text. Where these words stand in the
+    history they are protected; where they do not, `report.notes` says so and the inferred goal is kept as well."""
     constraints: list[str] = field(default_factory=list)
     operations: dict[str, Operation] = field(default_factory=dict)
     pins: set[str] = field(default_factory=set)
-    """Item ids or exact pieces of text that are kept until `unpin`."""
+    """Item ids or exact pieces of text that are kept until `unpin`, or as long as `pin` said."""
     released: set[str] = field(default_factory=set)
-    """Inferred constraints or operations (by id or text) that the caller lifted."""
+    """What the caller lifted: texts of constraints, ids or handles of operations, item ids, tool names."""
+    limits: dict[str, Limit] = field(default_factory=dict)
+    """When a pin ends by itself."""
     _count: int = 0
 
     def constrain(self, text: str) -> None:
-        """Keep this text, wherever it stands in the history, until `release`."""
+        """Keep this text, wherever it stands in the history, until `release`; nowhere: `report.notes` says so."""
         if not text.strip():
             raise ValueError("a constraint needs text")
-        self.constraints.append(text)
+        self.released.discard(text)
+        if text not in self.constraints:
+            self.constraints.append(text)
 
     def begin(self, name: str, needs: list[str] | tuple[str, ...] = ()) -> str:
         """Open an operation; the values it `needs` are kept verbatim until `complete`. Returns its id."""
@@ -100,13 +143,24 @@ class Task:
         self.released.add(op)
 
     def release(self, what: str) -> None:
-        """Lift an inferred or declared constraint or operation, by its text or id."""
+        """Lift a constraint (its text), an operation (id or handle), a fact (item id), or what a tool policy keeps
+        (tool name or item id)."""
         self.constraints = [text for text in self.constraints if text != what]
         self.released.add(what)
 
-    def pin(self, what: str) -> None:
-        """Keep an item (by id) or an exact piece of text until `unpin`."""
+    def pin(self, what: str, *, steps: int | None = None, call: str | None = None) -> None:
+        """Keep an item (by id) or an exact piece of text until `unpin`.
+
+        `steps`: for so many LLM calls, counted from the next fit. `call`: until the tool of that name has answered.
+        """
+        if steps is not None and steps < 1:
+            raise ValueError("steps must be at least 1")
         self.pins.add(what)
+        self.limits.pop(what, None)
+        if steps is not None or call is not None:
+            self._count += 1
+            self.limits[what] = Limit(self._count, steps, call)
 
     def unpin(self, what: str) -> None:
         self.pins.discard(what)
+        self.limits.pop(what, None)

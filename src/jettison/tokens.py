@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from jettison.errors import ConfigError
@@ -22,7 +22,7 @@ PIECE = 32_000
 # A letter or digit, then a space and a letter; or a line break, then a letter or digit: the pre-tokenizer always
 # splits there, so cutting there does not change the count. Blobs without such a place are cut anywhere: at most a
 # token or two a piece more.
-_SAFE_CUT = re.compile(r"(?<=[^\W_]) (?=[^\W\d_])|(?<=[\r\n])(?=[^\W_])")
+_SAFE_CUT = r"(?<=[^\W_]) (?=[^\W\d_])|(?<=[\r\n])(?=[^\W_])"
 
 # Tokens of family / tokens of o200k, by text class: dependencies.md, measured 2026-11 on counts that the
 # providers' own endpoints gave. The error is the largest deviation seen between texts of one class.
@@ -41,9 +41,11 @@ STATED_ERROR = {
     "llama-3": "o200k × measured factor per text class, about ±10 %",
     "gemini": "no measured factor: o200k, error unknown until usage() corrects it",
 }
-_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-_CODE = re.compile(r"[{}()\[\];=<>_/\\|#$]|^[ \t]{2,}", re.MULTILINE)
+_CYRILLIC = r"[\u0400-\u04ff]"
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+_CODE = r"[{}()\[\];=<>_/\\|#$]|^[ \t]{2,}"
+_compiled = cache(partial(re.compile, flags=re.MULTILINE))
+"""Patterns are compiled when first used, which many sessions never do."""
 
 
 @lru_cache(maxsize=1)
@@ -58,7 +60,7 @@ def _pieces(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > PIECE:
         end = start + PIECE
-        cut = next(_SAFE_CUT.finditer(text, end - 2_000, end), None)
+        cut = next(_compiled(_SAFE_CUT).finditer(text, end - 2_000, end), None)
         end = cut.start() if cut else end
         yield text[start:end]
         start = end
@@ -77,15 +79,15 @@ def text_class(text: str) -> str:
     """Which column of `FACTORS` a text belongs to, from a sample of at most 1,500 characters."""
     sample = text if len(text) <= 1_500 else text[:500] + text[len(text) // 2 :][:500] + text[-500:]
     size = max(1, len(sample))
-    if len(_CJK.findall(sample)) > 0.15 * size:
+    if len(_compiled(_CJK).findall(sample)) > 0.15 * size:
         return "cjk"
-    if len(_CYRILLIC.findall(sample)) > 0.25 * size:
+    if len(_compiled(_CYRILLIC).findall(sample)) > 0.25 * size:
         return "cyrillic"
     if len(sample) > 200 and len(sample.split()) * 60 < size:
         return "base64"
     if sample.lstrip()[:1] in ("{", "["):
         return "json"
-    return "code" if len(_CODE.findall(sample)) > 0.05 * size else "english"
+    return "code" if len(_compiled(_CODE).findall(sample)) > 0.05 * size else "english"
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,6 +218,9 @@ class Flow:
         mention = self.mentions.get(value)
         if mention is not None:
             z += WORTH.mentioned + WORTH.mentioned_recent * math.exp(-(now - mention.last) / WORTH.fade)
+        holder = self._holders.get(value)
+        if holder is not None:
+            z += WORTH.newest_recent * math.exp(-(now - self.sources[holder].ordinal) / WORTH.fade)
         if self.topic and len(value) > 5:
             z += WORTH.topic * self._affinity(value)
         return z + WORTH.stated if value in self.stated else z

@@ -1,97 +1,24 @@
-"""What the task is, read from the messages: the goal and hard constraints, as verbatim spans."""
+"""What the task is, read from the messages: the goal and hard constraints, as verbatim spans, and what is under way."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 
+from jettison.flow.goals import Turn, acknowledges, turn_of
 from jettison.flow.operations import OperationReader
-from jettison.flow.patterns import compiled
+from jettison.flow.places import PlaceReader
+from jettison.flow.prose import rules_of
+from jettison.flow.standing import StandingReader
 from jettison.items import Item, Kind, Unit
-from jettison.task import Constraint, Operation, Span, Task, TaskState
+from jettison.task import Constraint, Operation, Pin, Span, Task, TaskState
 
-__all__ = ["TaskReader", "is_data", "sentences"]
+__all__ = ["TaskReader"]
 
-LONGEST_CONSTRAINT = 400
-"""Characters; a longer "sentence" is pasted text or a document, and is cut to the clause around its cue."""
 GOAL_PROSE = 1_200
 """Characters of prose kept of a goal that is too large to keep whole: its first and its last half of that.
 In the recorded sets 9 of 10 user turns are shorter (tau-airline: 95 %); the request stands first or last."""
-
-_BREAK = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
-_DATA = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]<|]|#include|import\s|from\s\w+\simport|def\s|class\s|return\b|"
-    r"\w+\s*[=(].*[;)]$|at\s\S+\(|File\s\")|[A-Za-z0-9+/=]{60,}|(?:\w+=\S+\s+){2,}"
-)
-_WORDY = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
-_ENGLISH = (
-    r"\b(?:must(?:n't)?|never|cannot|shall(?: not)?|do not|don['’]t|(?:is|are) not (?:allowed|permitted)|"
-    r"not allowed to|"
-    r"forbidden|prohibited|under no circumstances|at all costs|mandatory|is required|are required|make sure|be sure|"
-    r"ensure|always|only|no more than|at most|no later than|without (?:my|our|asking|approval|permission|confirm\w*)|"
-    r"ask (?:me |us )?(?:first|before)|(?:confirm|check) with (?:me|us)|until i (?:say|confirm|approve)|"
-    r"before \w[^.]{0,80}\b(?:ask|confirm|check|tell)\b|ask before|avoid|refrain|not before|"
-    r"leave \w+ (?:alone|untouched))\b"
-)
-_RUSSIAN = (
-    r"(?:\b(?:нельзя|обязательно|только|никогда|запрещ\w+|недопустим\w+|ни в коем случае|ни при каких|строго|"
-    r"должн[аоы]?|не должн\w+|всегда|не надо|не нужно|не более|не позднее|не раньше|исключительно|лишь|"
-    r"спрос\w+ (?:меня|у меня)|сначала спроси\w*|без (?:моего|нашего|согласования|разрешения|подтверждения|спроса)|"
-    r"пока я не|убедись|убедитесь|избегай\w*)\b|\bне\s+(?:\w+\s+){0,6}без\b|\bперед\b[^.]{0,80}\bспро\w+|"
-    r"\bне\s+\w+(?:йте|ите|ьте|ай|уй|яй|ей|ди|жи|ши|ли|ни|ри|си|ти|ги|ки|ми|пи|чи|дь|вь|нь|сь|ть|жь|шь)\b)"
-)
-_OTHERS = (
-    r"不要|请勿|请不|禁止|必须|不得|不许|只能|务必|切勿|一定要|ないでください|しないで|てはいけ|必ず|だけに|"
-    r"하지 ?마|지 ?마세요|지 ?마십시오|금지|반드시|\b(?:nunca|no debes?|prohibido|solamente|niemals|auf keinen fall|"
-    r"darf nicht|nur wenn|verboten|unbedingt|jamais|interdit|il ne faut pas|uniquement|nur nach|sólo si)\b"
-)
-_CUE = f"{_ENGLISH}|{_RUSSIAN}|{_OTHERS}"
-# One of these stands in every ASCII text that has a cue: looked for first, at a twentieth of the price.
-_CUE_STEMS = (
-    *("must", "never", "cannot", "shall", "do not", "don'", "not allowed", "not permitted", "forbidden", "prohibited"),
-    *("circumstances", "at all costs", "mandatory", "required", "sure", "always", "only", "no more", "at most"),
-    *("no later", "without", "ask ", "with me", "with us", "until i", "before", "avoid", "refrain", "leave "),
-    *("nunca", "no debe", "prohibido", "solamente", "niemals", "auf keinen", "darf nicht", "nur wenn", "verboten"),
-    *("unbedingt", "jamais", "interdit", "il ne faut", "uniquement", "nur nach"),
-)
-# A speaker talking of himself or asking does not bind the agent.
-_SELF = (
-    r"\b(?:i|we|he|she|they|it|i['’]?(?:m|ve|d|ll))\s+(?:\w+\s+)?$|"
-    r"(?:^|\s)(?:я|мы|он|она|они|мне|у меня)\s+(?:\w+\s+)?$"
-)
-_CONTINUE = (
-    r"^\W*(?:please\s+)?(?:go on|go ahead|continue|proceed|carry on|next|start|ok(?:ay)?|yes|no|sure|thanks?|thank you|"
-    r"продолжай\w*|дальше|давай\w*|да|нет|хорошо|ок|спасибо|начинай\w*|继续|続けて|계속)\b[\W]*$"
-)
-
-
-def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each sentence or line, white space trimmed."""
-    start = 0
-    for match in _BREAK.finditer(text):
-        yield from _trimmed(text, start, match.start())
-        start = match.end()
-    yield from _trimmed(text, start, len(text))
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if end > start:
-        yield start, end
-
-
-def is_data(line: str) -> bool:
-    """Whether a line is pasted data (log, code, JSON, table, base64) and not something said."""
-    if _DATA.search(line):
-        return True
-    letters = sum(map(str.isalpha, line))
-    return letters < 0.5 * len(line) or not _WORDY.search(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +31,33 @@ class _Reading:
 class _Said:
     """What some units said, in order."""
 
-    users: list[Unit] = field(default_factory=list)
-    """Units with a user turn."""
+    original: Unit | None = None
+    """The turn with the goal that the task began with, or that replaced it."""
+    turned: Unit | None = None
+    """The latest turn that changed the course."""
+    latest: Unit | None = None
+    """The newest turn that says more than "go on"."""
     constraints: list[Constraint] = field(default_factory=list)
+    answered: dict[str, int] = field(default_factory=dict)
+    """Results by tool."""
     step: int = 0
 
     def copy(self) -> _Said:
-        return _Said(list(self.users), list(self.constraints), self.step)
+        parts = (self.original, self.turned, self.latest)
+        return _Said(*parts, list(self.constraints), dict(self.answered), self.step)
+
+    def turn(self, unit: Unit, turn: Turn) -> None:
+        """Take in a user turn."""
+        if turn is Turn.EMPTY:
+            return
+        if turn is Turn.REPLACES:
+            # "Forget that" speaks of the goal at hand: the original falls only where nothing else was asked since.
+            self.original = unit if self.latest is self.original else self.original
+            self.turned = unit
+        elif turn is Turn.CHANGES:
+            self.turned = unit
+        self.original = self.original or unit
+        self.latest = unit
 
 
 @dataclass
@@ -119,27 +66,49 @@ class TaskReader:
 
     _readings: dict[str, _Reading] = field(default_factory=dict)
     _operations: OperationReader = field(default_factory=OperationReader)
+    _places: PlaceReader = field(default_factory=PlaceReader)
     _units: list[Unit] = field(default_factory=list)
     _said: _Said = field(default_factory=_Said)
+    _limits: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    """By pin: step and count of calls when it was first seen."""
 
-    def read(self, units: Sequence[Unit], task: Task) -> TaskState:
-        """The state of the task after these units, with what the caller declared."""
+    def __post_init__(self) -> None:
+        self._standing = StandingReader(lambda item: self.reading(item).constraints)
+
+    def read(self, units: Sequence[Unit], task: Task, tools: Collection[str] = ()) -> TaskState:
+        """The state of the task after these units, with what the caller declared. `tools`: names of declared tools."""
         if len(self._units) > len(units) or not all(map(is_, self._units, units)):
             self._units, self._said = [], _Said()
-            self._operations.restart()
+            for reader in (self._operations, self._places, self._standing):
+                reader.restart()
         last = max(len(self._units), len(units) - 1)
         settled, newest = units[len(self._units) : last], units[last:]
         self._units += settled
-        self._operations.settle(settled)
+        for reader in (self._operations, self._places, self._standing):
+            reader.settle(settled)
         self._take(settled, self._said)
         said = self._said.copy()
         self._take(newest, said)
-        goals: list[Span] = []
-        for unit in dict.fromkeys((*said.users[:1], *self._current(said.users))):
-            goals += self._goal_spans(unit)
-        found = (_released(op, task) for op in self._operations.read(newest, said.step))
-        constraints = tuple(_in_force(said.constraints, task))
-        return TaskState(tuple(goals), constraints, (*task.operations.values(), *found), task.goal)
+        operations = (
+            *task.operations.values(),
+            *(_released(op, task) for op in self._operations.read(newest, said.step)),
+        )
+        pins = tuple(self._pins(task, said))
+        needs = [need for op in operations if op.open for need in op.needs]
+        declared = [*task.constraints, *([task.goal] if task.goal else [])]
+        places = self._places.find((*needs, *declared, *(pin.what for pin in pins)), newest)
+        return TaskState(
+            goals=tuple(self._goals(said, task, places)),
+            constraints=tuple(_in_force(said.constraints, task, places)),
+            operations=operations,
+            declared_goal=task.goal,
+            facts=tuple(
+                fact for fact in self._standing.read(newest, said.step, tools) if fact.item not in task.released
+            ),
+            places=places,
+            pins=pins,
+            notes=tuple(_notes(task, operations, places)),
+        )
 
     def _take(self, units: Sequence[Unit], said: _Said) -> None:
         for unit in units:
@@ -151,31 +120,46 @@ class TaskReader:
                 if kind is Kind.USER or kind is Kind.INSTRUCTION:
                     spoke = spoke or kind is Kind.USER
                     said.constraints += self._constraints(item)
+                elif kind is Kind.RESULT and item.name:
+                    said.answered[item.name] = said.answered.get(item.name, 0) + 1
             if spoke:
-                said.users.append(unit)
+                said.turn(unit, self._turn(unit))
+
+    def _turn(self, unit: Unit) -> Turn:
+        lines = [item.text[start:end] for item in unit.of(Kind.USER) for start, end in self.reading(item).prose]
+        if not lines and any(item.text.strip() for item in unit.of(Kind.USER)):
+            return Turn.SAYS  # pasted data
+        return turn_of(lines)
 
     def _constraints(self, item: Item) -> Iterator[Constraint]:
         for start, end in self.reading(item).constraints:
             text = item.text[start:end]
             yield Constraint(text, Span(item.id, start, end, text), item.role or item.kind.value)
 
-    def _current(self, users: Sequence[Unit]) -> list[Unit]:
-        """The newest user turn that says more than "go on"."""
-        for unit in reversed(users):
-            text = " ".join(item.text for item in unit.of(Kind.USER))
-            if not compiled(_CONTINUE).match(text):
-                return [unit]
-        return []
-
     def reading(self, item: Item) -> _Reading:
+        """The prose and the binding pieces of an item, read once."""
         known = self._readings.get(item.id)
         if known is None:
-            known = self._readings[item.id] = _read(item.text)
+            parts = tuple(rules_of(item.text))
+            prose = tuple((start, end) for start, end, binds in parts if not binds)
+            known = _Reading(prose, tuple((start, end) for start, end, binds in parts if binds))
+            self._readings[item.id] = known
         return known
+
+    def _goals(self, said: _Said, task: Task, places: dict[str, Span]) -> Iterator[Span]:
+        """Spans of the original goal, then of the current one: the declared where it stands in the history."""
+        place = places.get(task.goal) if task.goal else None
+        turns = [said.original, *([] if place else [said.turned, said.latest])]
+        for unit in dict.fromkeys(turns):
+            if unit is not None:
+                yield from self._goal_spans(unit)
+        if place is not None:
+            yield place
 
     def _goal_spans(self, unit: Unit) -> Iterator[Span]:
         for item in unit.of(Kind.USER):
-            spans = self.reading(item).prose
+            prose = self.reading(item).prose or ((0, min(len(item.text), GOAL_PROSE)),)
+            spans = [span for span in prose if not acknowledges(item.text[slice(*span)])]
             room = GOAL_PROSE
             chosen: set[tuple[int, int]] = set()
             for start, end in (*spans[:3], *reversed(spans), *spans):
@@ -183,7 +167,25 @@ class TaskReader:
                     chosen.add((start, end))
                     room -= end - start
             for start, end in sorted(chosen):
-                yield Span(item.id, start, end, item.text[start:end])
+                if end > start:
+                    yield Span(item.id, start, end, item.text[start:end])
+
+    def _pins(self, task: Task, said: _Said) -> Iterator[Pin]:
+        """Pins in force, with what ends each."""
+        for what in sorted(task.pins):
+            limit = task.limits.get(what)
+            if limit is None:
+                yield Pin(what, "unpinned by the caller")
+                continue
+            calls = said.answered.get(limit.call or "", 0)
+            step, before = self._limits.setdefault((what, limit.number), (said.step, calls))
+            if limit.steps is not None and said.step - step >= limit.steps:
+                continue
+            if limit.call is not None and calls > before:
+                continue
+            ends = [f"{limit.steps} steps from step {step} have passed"] if limit.steps is not None else []
+            ends += [f"{limit.call} has answered"] if limit.call is not None else []
+            yield Pin(what, " or ".join(ends))
 
 
 def _released(op: Operation, task: Task) -> Operation:
@@ -192,7 +194,7 @@ def _released(op: Operation, task: Task) -> Operation:
     return replace(op, closed="completed by the caller") if lifted else op
 
 
-def _in_force(constraints: Sequence[Constraint], task: Task) -> Iterator[Constraint]:
+def _in_force(constraints: Sequence[Constraint], task: Task, places: dict[str, Span]) -> Iterator[Constraint]:
     """Each constraint once, whatever its case and white space, less the released ones; then the declared ones."""
     said: set[str] = set()
     for constraint in constraints:
@@ -201,42 +203,15 @@ def _in_force(constraints: Sequence[Constraint], task: Task) -> Iterator[Constra
             said.add(key)
             yield constraint
     for text in task.constraints:
-        yield Constraint(text, None, "declared")
+        yield Constraint(text, places.get(text), "declared")
 
 
-def _read(text: str) -> _Reading:
-    prose, constraints = [], []
-    for start, end in sentences(text):
-        line = text[start:end]
-        if is_data(line):
-            continue
-        prose.append((start, end))
-        cue = _constraint_cue(line)
-        if cue is not None:
-            constraints.append(_clause(text, start, end, start + cue))
-    return _Reading(tuple(prose), tuple(constraints))
-
-
-def _constraint_cue(sentence: str) -> int | None:
-    """Offset of the first cue that binds the agent, None without one."""
-    if sentence.rstrip("\"') ").endswith(("?", "？")):
-        return None
-    if sentence.isascii() and not any(map(sentence.lower().__contains__, _CUE_STEMS)):
-        return None
-    for match in compiled(_CUE).finditer(sentence):
-        if not compiled(_SELF).search(sentence[: match.start()]):
-            return match.start()
-    return None
-
-
-def _clause(text: str, start: int, end: int, cue: int) -> tuple[int, int]:
-    """The sentence, or of a very long one the part around its cue, cut at white space."""
-    if end - start <= LONGEST_CONSTRAINT:
-        return start, end
-    left = max(start, cue - LONGEST_CONSTRAINT // 2)
-    right = min(end, cue + LONGEST_CONSTRAINT // 2)
-    while left > start and not text[left - 1].isspace():
-        left -= 1
-    while right < end and not text[right].isspace():
-        right += 1
-    return left, right
+def _notes(task: Task, operations: Sequence[Operation], places: dict[str, Span]) -> Iterator[str]:
+    if task.goal and task.goal not in places:
+        yield "the declared goal stands nowhere in the history in these words: the inferred goal is kept as well"
+    for text in task.constraints:
+        if text not in places:
+            yield f"the declared constraint {text[:80]!r} stands nowhere in the history: nothing can be kept for it"
+    late = [op.id for op in operations if (op.closed or "").startswith("timed out")]
+    if late:
+        yield f"timed out without a word of completion, and no longer held: {', '.join(late[:10])}"

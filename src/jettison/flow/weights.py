@@ -9,27 +9,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["WORTH", "Worth"]
+__all__ = ["SHAPES", "WORTH", "Worth"]
+
+
+SHAPES = {
+    "email": 0.5,
+    "date": 0.5,
+    "path": 0.0,
+    "hex": 1.0,
+    "phrase": -1.5,
+    "snake_number": 1.6,
+    "snake": 0.8,
+    "letters_digits": 1.2,
+    "dotted": 0.5,
+    "number": -1.0,
+    "word": -1.5,
+}
+"""Log-odds by what a value looks like."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
     """Log-odds."""
 
-    bias: float = -6.0
-    used: float = 0.5
+    bias: float = -5.5
+    used: float = 0.6
     """Used before as an argument. Without use and mention together: −2.0 … −7.7 (each alone <= 2)."""
-    used_recent: float = 1.0
-    mentioned: float = 1.0
+    used_recent: float = 2.3
+    mentioned: float = 0.4
     """Mentioned by the assistant."""
-    mentioned_recent: float = 1.5
+    mentioned_recent: float = 0.8
+    newest_recent: float = 1.0
+    """The newest text that holds it is recent."""
     fade: float = 10.0
     """Units after which the effect of a use or mention has fallen to 1/e."""
-    key_rate: float = 1.5
+    key_rate: float = 0.5
     """Share of the key's values that were ever used. Without key statistics: −7.4 on tau-airline, 0 elsewhere."""
     key_name: float = 0.5
     """The key reads like id, name, path, url, key, code, number, title, sha, ref, e-mail."""
-    topic: float = 1.5
+    topic: float = 1.0
     """Words of the goal in a compound value."""
     stated: float = 0.5
     """It stands in a user message. Without: −8.1 on tau-airline, 0 elsewhere."""

@@ -9,7 +9,7 @@ from jettison.flow.dependencies import Flow
 from jettison.items import Item
 from jettison.plan import Score, View
 from jettison.protocols import Scorer
-from jettison.relevance.rules import RULES, Words, relevance
+from jettison.relevance.rules import RULES, Context, relevance
 
 __all__ = ["evaluate"]
 
@@ -28,10 +28,10 @@ def evaluate(
 
     Further `scorers` (weight, scorer) join the rules; the weights are normalised to sum to 1.
     """
-    words = Words(view)
+    context = Context(view, flow)
     whole = sum(weight for weight, _ in RULES.values()) + sum(weight for weight, _ in scorers)
     return {
-        item.id: _score(item, view, relevance(item, view, flow, words), decay, w_recency, w_relevance, scorers, whole)
+        item.id: _score(item, view, relevance(item, view, flow, context), decay, w_recency, w_relevance, scorers, whole)
         for item in (view.items if items is None else items)
     }
 

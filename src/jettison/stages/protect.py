@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import inspect
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
 
 from jettison.items import Item, Kind, Unit
-from jettison.plan import Locks, Protection, View
-from jettison.protocols import Protector
+from jettison.plan import Locks, Plan, Protection, View
+from jettison.protocols import ItemProtector, ItemRule, Protector
 from jettison.task import Operation, Span, Task
 
-__all__ = ["protect"]
+__all__ = ["protect", "restored"]
 
 GOAL_WHOLE = 0.25
 """A goal is kept whole while it takes at most this share of the limit, else its prose. In the recorded sets the
 first user message is under a quarter of the smallest budget tried (10 % of the body) in 9 of 10 runs."""
+ORIGINAL_WHOLE = 0.25
+"""The original of an "unchanged" result, and a todo list, stay unchanged while they take at most this share of the
+limit; a larger one stays present and may be cut."""
 
 
-def protect(view: View, task: Task, *, tight: int = 0, protectors: Sequence[Protector] = ()) -> Locks:
-    """All hard protections of this call.
+def protect(
+    view: View,
+    task: Task,
+    *,
+    tight: int = 0,
+    protectors: Sequence[Protector | ItemProtector | ItemRule] = (),
+    cut: Collection[str] = (),
+) -> Locks:
+    """All hard protections of this call. `cut`: items that an earlier call reduced; of goals only the prose is left.
 
-    `tight`, for when they do not fit: 1, of goals only the prose; 2, also of the latest unit's results only what fits.
+    `tight`, for when they do not fit: 1, of goals only the prose, of facts only what fits; 2, also of the latest
+    unit's results only what fits.
     """
     locks = [
         *_instructions(view),
         *_latest(view, tight > 1),
         *_unanswered(view),
-        *_goals(view, tight > 0),
+        *_goals(view, tight > 0, cut),
         *_constraints(view),
         *_operations(view),
-        *_pins(view, task),
+        *_facts(view, tight > 0),
+        *_tools(view, task),
+        *_pins(view),
     ]
     for protector in protectors:
-        locks += protector(view)
+        locks += _declared(protector, view)
     return Locks(tuple(dict.fromkeys(locks)))
 
 
@@ -65,25 +81,37 @@ def _unanswered(view: View) -> Iterator[Protection]:
                 yield Protection(item.id, f"call {call.call_id} is not answered yet", "its answer arrives")
 
 
-def _goals(view: View, tight: bool) -> Iterator[Protection]:
-    items = {item.id: item for item in view.items}
+def restored(locks: Locks, plan: Plan) -> Locks:
+    """The locks, with goals that were not cut after all as whole items: the report does not waver between the two."""
+    kept = [
+        Protection(lock.item, lock.reason, lock.until)
+        if lock.reason == "goal" and not lock.late and lock.item not in plan.decisions
+        else lock
+        for lock in locks.protections
+    ]
+    return locks if kept == list(locks.protections) else Locks(tuple(dict.fromkeys(kept)))
+
+
+def _goals(view: View, tight: bool, cut: Collection[str]) -> Iterator[Protection]:
     spans: dict[str, list[Span]] = {}
     for span in view.task.goals:
         spans.setdefault(span.item, []).append(span)
+    items = {item.id: item for item in view.items if item.id in spans}
     for name, parts in spans.items():
-        if not tight and view.cost(items[name]) <= GOAL_WHOLE * view.limit:
+        said = items[name].kind is Kind.USER
+        if said and not tight and name not in cut and view.cost(items[name]) <= GOAL_WHOLE * view.limit:
             yield Protection(name, "goal", "the goal changes")
         else:
-            yield from (_span(span, "goal", "the goal changes") for span in parts)
+            yield from (_span(span, "goal", "the goal changes", late=not said) for span in parts)
 
 
-def _span(span: Span, reason: str, until: str) -> Protection:
-    return Protection(span.item, reason, until, span.text, start=span.start, end=span.end)
+def _span(span: Span, reason: str, until: str, late: bool = False) -> Protection:
+    return Protection(span.item, reason, until, span.text, start=span.start, end=span.end, late=late)
 
 
 def _constraints(view: View) -> Iterator[Protection]:
     for constraint in view.task.constraints:
-        span = constraint.span or _find(constraint.text, view.items)
+        span = constraint.span or _place(constraint.text, view)
         if span is not None:
             yield _span(span, f"constraint ({constraint.role})", "released by the caller")
 
@@ -95,34 +123,106 @@ def _operations(view: View) -> Iterator[Protection]:
             yield Protection(op.call, f"open operation {op.name}", until)
         if op.span is not None:
             yield _span(op.span, f"open operation {op.name}", until)
-        yield from _needs(op, until, view.items)
+        yield from _needs(op, until, view)
 
 
-def _needs(op: Operation, until: str, items: Sequence[Item]) -> Iterator[Protection]:
+def _needs(op: Operation, until: str, view: View) -> Iterator[Protection]:
     for need in op.needs:
-        span = _find(need, items)
+        span = _place(need, view)
         if span is not None:
-            holder = next(item for item in items if item.id == span.item)
+            holder = next(item for item in view.items if item.id == span.item)
             if holder.kind is Kind.REASONING:  # reasoning cannot stand alone in its message
                 yield from (
-                    Protection(item.id, f"needed by {op.name}", until) for item in items if item.unit == holder.unit
+                    Protection(item.id, f"needed by {op.name}", until)
+                    for item in view.items
+                    if item.unit == holder.unit
                 )
             yield _span(span, f"needed by {op.name}", until)
             continue
-        carrier = next((item for item in reversed(items) if need in item.extra), None)
+        carrier = next((item for item in reversed(view.items) if need in item.extra), None)
         if carrier is not None:
             yield Protection(carrier.id, f"needed by {op.name}", until)
 
 
-def _pins(view: View, task: Task) -> Iterator[Protection]:
+def _facts(view: View, tight: bool) -> Iterator[Protection]:
+    """What stands in the history and is not repeated: open todo lists, their guards, revealed tools, originals."""
+    if not view.task.facts:
+        return
+    items = {item.id: item for item in view.items}
+    for fact in view.task.facts:
+        if fact.span is not None:
+            yield _span(fact.span, fact.reason, fact.until, late=True)
+            continue
+        large = tight or view.cost(items[fact.item]) > ORIGINAL_WHOLE * view.limit
+        level = "present" if large and items[fact.item].editable else "verbatim"
+        yield Protection(fact.item, fact.reason, fact.until, level=level, late=True)
+
+
+def _tools(view: View, task: Task) -> Iterator[Protection]:
+    """Results that a tool policy keeps."""
+    if not view.policies.keeps:
+        return
+    latest: set[str] = set()
+    for item in reversed(view.items):
+        if item.kind is not Kind.RESULT or item.name is None:
+            continue
+        keep = view.policies.of(item.name).keep
+        if keep is None or item.name in task.released or item.id in task.released:
+            continue
+        if keep == "always":
+            why = f"never: its tool policy keeps every result, until task.release({item.name!r})"
+            yield Protection(item.id, f"tool policy of {item.name}", why)
+        elif item.name not in latest:
+            latest.add(item.name)
+            yield Protection(item.id, f"tool policy of {item.name}", "superseded by a newer result of the tool")
+
+
+def _pins(view: View) -> Iterator[Protection]:
+    if not view.task.pins:
+        return
     ids = {item.id for item in view.items}
-    for pin in sorted(task.pins):
-        if pin in ids:
-            yield Protection(pin, "pinned", "unpinned by the caller")
+    for pin in view.task.pins:
+        if pin.what in ids:
+            yield Protection(pin.what, "pinned", pin.until)
         else:
-            span = _find(pin, view.items)
+            span = _place(pin.what, view)
             if span is not None:
-                yield _span(span, "pinned", "unpinned by the caller")
+                yield _span(span, "pinned", pin.until)
+
+
+def _declared(protector: Protector | ItemProtector | ItemRule, view: View) -> Iterable[Protection]:
+    """What one of the caller's protectors keeps."""
+    name = str(getattr(protector, "name", None) or getattr(protector, "__name__", type(protector).__name__))
+    if isinstance(protector, ItemProtector):
+        return _each(((item, protector.protect_item(item, view)) for item in view.items), name)
+    rule: Any = protector
+    if _takes_item(rule):
+        return _each(((item, rule(item)) for item in view.items), name)
+    found: Iterable[Protection] = rule(view)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _takes_item(protector: Any) -> bool:
+    """Whether a function is asked item by item: its one parameter is called `item`."""
+    try:
+        names = list(inspect.signature(protector).parameters)
+    except (TypeError, ValueError):
+        return False
+    return names == ["item"]
+
+
+def _each(found: Iterable[tuple[Item, Protection | bool | None]], name: str) -> Iterator[Protection]:
+    for item, verdict in found:
+        if isinstance(verdict, Protection):
+            yield verdict
+        elif verdict:
+            yield Protection(item.id, f"protector {name}", f"{name} no longer asks for it")
+
+
+def _place(text: str, view: View) -> Span | None:
+    """Where a text stands, from the task state or, for a state made by hand, by looking."""
+    return view.task.places.get(text) or _find(text, view.items)
 
 
 def _find(text: str, items: Iterable[Item]) -> Span | None:

@@ -46,6 +46,8 @@ def validate(
 
 def _missing(lock: Protection, kept: Mapping[str, Item]) -> str | None:
     """What is lost of a protection, None when it is there."""
+    if lock.level == "lost":  # evicted before there was a reason to keep it: reported, see Report.notes
+        return None
     item = kept.get(lock.item)
     if item is None:
         return f"{lock.item} ({lock.reason}) is gone" + (f": {lock.text[:80]!r}" if lock.text else "")

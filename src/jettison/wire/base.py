@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from jettison.errors import Problem
 from jettison.items import Item
@@ -28,8 +28,7 @@ __all__ = [
 Message = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """Where a parse stopped, so that it can go on with the next message."""
 
     message: int = 0

@@ -30,6 +30,7 @@ from jettison.wire.openai_parts import (
 __all__ = ["OpenAIChat"]
 
 _THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
+_THOUGHT_KEYS = frozenset(_THOUGHTS)
 _KNOWN = frozenset({"role", "content"})
 _KNOWN_ANSWER = _KNOWN | {"tool_call_id", "name"}
 _KNOWN_ASSISTANT = _KNOWN | {"tool_calls", "function_call", "refusal", *_THOUGHTS}
@@ -131,7 +132,9 @@ def _blocks(message: Message, role: str, names: Mapping[str, str], weigh: bool =
 
 
 def _thoughts(message: Message, weigh: bool) -> list[Block]:
-    blocks = []
+    blocks: list[Block] = []
+    if _THOUGHT_KEYS.isdisjoint(message):
+        return blocks
     for field in _THOUGHTS:
         value = message.get(field)
         if isinstance(value, str) and value:

@@ -85,6 +85,8 @@ def text_of(value: Any) -> str:
 
 def rest_of(value: Mapping[str, Any], known: frozenset[str]) -> str:
     """Fields that are not known and not empty, as JSON; empty when there are none."""
+    if value.keys() <= known:
+        return ""
     rest = {key: inner for key, inner in value.items() if key not in known and inner}
     return json_text(rest) if rest else ""
 

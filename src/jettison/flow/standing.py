@@ -1,0 +1,255 @@
+"""Standing facts: what one item says and no later one repeats. Todo lists and the rules they must obey, revealed
+tools, and the originals of results that only say "unchanged"."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jettison.flow.patterns import compiled
+from jettison.items import Item, Kind, Unit
+from jettison.task import Fact, Span
+
+__all__ = ["StandingReader"]
+
+LIST_SILENCE = 60
+"""Steps after which a todo list that was not touched is no longer state. As TIME_OUT of operations."""
+STUB_STEPS = 30
+"""Steps for which an "unchanged" result holds its original. In the recorded sets 9 of 10 later uses of a value come
+within 30 units of the last one (algorithm.md, "Worth": a use fades to 1/e in 10)."""
+LONGEST_LIST = 4_000
+"""Characters of a file that is a todo list; a longer one is a document."""
+LONGEST_GUARD = 20_000
+"""Characters of a text of rules; a longer one is a manual."""
+MOST_GUARDS = 16
+"""Rules held of one text."""
+LONGEST_STUB = 300
+LONGEST_TOOL_LIST = 6_000
+
+_TODO_TOOL = (
+    r"(?<![a-z])to_?dos?(?!ist)|(?:update|write|set|make|create|submit)_?plan\b|\bplan_?(?:update|write)|check_?list"
+)
+_TODO_FILE = r"(?:^|[\\/])[\w.-]*(?:to[-_]?do|check[-_]?list|task[-_]?list|(?<![a-z])plan)[\w-]*\.(?:md|txt|org)$"
+_GUARD = r"skill|polic(?:y|ies)|instruction|guideline|(?:^|[\W_])rules?(?:$|[\W_])|agents\.md|claude\.md|contributing|convention|playbook|runbook|handbook|правил|инструкц|регламент|политик"
+_DONE = r"^\W*(?:done|completed?|finished|cancel+ed|closed|skipped|x|true|готов\w*|выполнен\w*|заверш[её]н\w*|отмен[её]н\w*|сделан\w*)\b"
+_BOX = re.compile(r"\[( |x|X|✓|~|-|>)\]")
+_LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)]?)\s+\S", re.MULTILINE)
+_ENTRIES = ("todos", "plan", "items", "tasks", "steps", "entries", "list", "todo_list", "todoList")
+_TEXTS = ("content", "file_text", "text", "contents", "markdown", "plan", "todos")
+_PATHS = ("path", "file_path", "filename", "file", "filepath", "name")
+_UNCHANGED = (
+    r"\bunchanged\b|\bnot (?:been )?(?:changed|modified)\b|\bno changes? since\b|\bsame as (?:before|last time|previous\w*|above|earlier)\b|"
+    r"\bidentical to (?:the )?(?:previous|last|earlier)|\bnot modified\b|не измени\w+|без изменений|не менял\w+|то же,? что и? ?(?:раньше|прежде|выше)"
+)
+_REVEAL_KEY = r"^(?:revealed|loaded|activated|enabled|unlocked|discovered|added|tools?|tool_names?|available_tools|tool_references|matches|found)$"
+_DEAD_KEY = r"^(?:removed|revoked|disabled|unloaded|deactivated|unavailable|dropped)(?:_tools)?$"
+_TOOL_TOOL = r"tool|toolset|plugin|capabilit|mcp_server"
+_NAME = re.compile(r"[A-Za-z][\w.-]{2,63}")
+
+Rules = Callable[[Item], Iterable[tuple[int, int]]]
+
+
+@dataclass(slots=True)
+class _State:
+    """What stands after some units."""
+
+    lists: dict[str, tuple[str, str, int]] = field(default_factory=dict)
+    """By tool or file: (item, name, step) of the latest list with open entries."""
+    guards: dict[str, tuple[Span, ...]] = field(default_factory=dict)
+    """By item: the rules that a skill or policy states."""
+    revealed: dict[str, Span] = field(default_factory=dict)
+    """By tool name: where it was made known."""
+    originals: MutableMapping[tuple[str, str], str] = field(default_factory=dict)
+    """By (tool, arguments): the latest result that was not a stub."""
+    stubs: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    """By the same: (original, step of the stub)."""
+
+    def branch(self) -> _State:
+        """A copy for units that may still grow; it costs nothing for the long table."""
+        layer: MutableMapping[tuple[str, str], str] = ChainMap({}, self.originals)
+        return _State(dict(self.lists), dict(self.guards), dict(self.revealed), layer, dict(self.stubs))
+
+
+@dataclass
+class StandingReader:
+    """Reads each unit once; the newest again at each call."""
+
+    rules: Rules
+    """Spans of an item that bind the agent."""
+    _state: _State = field(default_factory=_State)
+
+    def restart(self) -> None:
+        self._state = _State()
+
+    def settle(self, units: Iterable[Unit]) -> None:
+        """Take in units that will not change any more."""
+        for unit in units:
+            self._take(unit, self._state)
+
+    def read(self, newest: Iterable[Unit], step: int, tools: Collection[str]) -> Iterator[Fact]:
+        """What stands after these units. `tools`: names of the tools that can be called now."""
+        state = self._state.branch()
+        for unit in newest:
+            self._take(unit, state)
+        held = False
+        for item, name, touched in state.lists.values():
+            if step - touched <= LIST_SILENCE:
+                held = True
+                yield Fact(item, f"open entries of {name}", "a newer list, or none of it is open")
+        if held:
+            for spans in state.guards.values():
+                for span in spans:
+                    yield Fact(span.item, "guard of the open list", "the list it guards is done", span)
+        for name, span in state.revealed.items():
+            if name in tools:
+                yield Fact(span.item, f"revealed tool {name}", "the tool leaves the tool list", span)
+        for item, stubbed in state.stubs.values():
+            if step - stubbed <= STUB_STEPS:
+                yield Fact(item, "original of an unchanged result", f"read anew, or {STUB_STEPS} steps have passed")
+
+    def _take(self, unit: Unit, state: _State) -> None:
+        calls = {item.call_id: item for item in unit.items if item.kind is Kind.CALL}
+        for made in calls.values():
+            _list_in_call(made, state)
+        for item in unit.items:
+            call = calls.get(item.call_id) if item.kind is Kind.RESULT else None
+            if call is None or item.synthetic or item.is_error:
+                continue
+            key = (call.name or "", call.text)
+            if _is_stub(item.text):
+                if key in state.originals:
+                    state.stubs[key] = (state.originals[key], item.step)
+            else:
+                state.originals[key] = item.id
+                state.stubs.pop(key, None)
+            _list_in_result(item, call, state)
+            _tools_in(item, call, state)
+            if len(item.text) <= LONGEST_GUARD and compiled(_GUARD).search(f"{call.name} {call.text[:300]}"):
+                spans = [Span(item.id, start, end, item.text[start:end]) for start, end in self.rules(item)]
+                state.guards[item.id] = tuple(spans[:MOST_GUARDS])
+
+
+def _is_stub(text: str) -> bool:
+    return len(text) <= LONGEST_STUB and compiled(_UNCHANGED).search(text) is not None
+
+
+def _is_todo(name: str) -> bool:
+    return compiled(_TODO_TOOL).search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
+
+
+def _arguments(call: Item) -> Mapping[str, Any]:
+    try:
+        value = json.loads(call.text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _list_in_call(call: Item, state: _State) -> None:
+    """A todo list given as arguments, to a tool for it or to one that writes a file."""
+    name = call.name or ""
+    if _is_todo(name):
+        arguments = _arguments(call)
+        entries = next((arguments[key] for key in _ENTRIES if arguments.get(key) is not None), None)
+        open_ = _has_open(entries)
+        if open_ is not None:
+            _hold(state, "", open_, call.id, name, call.step)
+        return
+    if len(call.text) > 2 * LONGEST_LIST or not compiled(r"to[-_]?do|check|task[-_]?list|plan").search(call.text[:300]):
+        return
+    arguments = _arguments(call)
+    path = next((value for key in _PATHS if isinstance(value := arguments.get(key), str)), "")
+    if not compiled(_TODO_FILE).search(path):
+        return
+    text = next((value for key in _TEXTS if isinstance(value := arguments.get(key), str)), None)
+    if text is not None and len(text) <= LONGEST_LIST and _LISTED.search(text):
+        _hold(state, path, _has_open(text) is not False, call.id, path, call.step)
+    elif path in state.lists:
+        item, known, _ = state.lists[path]
+        state.lists[path] = (item, known, call.step)
+
+
+def _list_in_result(item: Item, call: Item, state: _State) -> None:
+    """A todo list that a tool for it gave back, where its call had none."""
+    if not _is_todo(call.name or "") or state.lists.get("", ("",))[0] == call.id or len(item.text) > 4 * LONGEST_LIST:
+        return
+    try:
+        value = json.loads(item.text)
+    except (ValueError, RecursionError):
+        value = item.text if _BOX.search(item.text) else None
+    if isinstance(value, dict):
+        value = next((value[key] for key in _ENTRIES if value.get(key) is not None), None)
+    open_ = _has_open(value)
+    if open_ is not None:
+        _hold(state, "", open_, item.id, call.name or "", item.step)
+
+
+def _hold(state: _State, key: str, open_: bool, item: str, name: str, step: int) -> None:
+    if open_:
+        state.lists[key] = (item, name, step)
+    else:
+        state.lists.pop(key, None)
+
+
+def _has_open(entries: Any) -> bool | None:
+    """Whether a list has entries that are not done; None where it is no list."""
+    if isinstance(entries, str):
+        boxes = _BOX.findall(entries)
+        if boxes:
+            return any(box not in "xX✓" for box in boxes)
+        return True if _LISTED.search(entries) else None
+    if not isinstance(entries, list):
+        return None
+    return any(map(_is_open, entries))
+
+
+def _is_open(entry: Any) -> bool:
+    if isinstance(entry, dict):
+        marks = [str(entry[key]) for key in ("status", "state", "done", "completed", "статус") if key in entry]
+        return not any(compiled(_DONE).match(mark) for mark in marks)
+    return not compiled(r"^\s*(?:[-*]\s*)?\[[xX✓]\]").match(str(entry))
+
+
+def _tools_in(item: Item, call: Item, state: _State) -> None:
+    """Names that a result makes known as tools, or takes back."""
+    if len(item.text) > LONGEST_TOOL_LIST:
+        return
+    about = compiled(_TOOL_TOOL).search(call.name or "") is not None
+    low = item.text[:200].lower() if not about else ""
+    if not about and not any(stem in low for stem in ("reveal", "tool", "activated", "unlocked")):
+        return
+    try:
+        value = json.loads(item.text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if compiled(_DEAD_KEY).match(key):
+                for name in _strings(inner):
+                    state.revealed.pop(name, None)
+            elif compiled(_REVEAL_KEY).match(key):
+                _reveal(item, _strings(inner), state)
+    elif about:
+        _reveal(item, _strings(value) if value is not None else _NAME.findall(item.text), state)
+
+
+def _reveal(item: Item, names: Iterable[str], state: _State) -> None:
+    for name in dict.fromkeys(names):
+        at = item.text.find(name)
+        if at >= 0:
+            state.revealed[name] = Span(item.id, at, at + len(name), name)
+
+
+def _strings(value: Any, depth: int = 0) -> Iterator[str]:
+    """Names in a list of names or of records with a name."""
+    if isinstance(value, str) and _NAME.fullmatch(value):
+        yield value
+    elif isinstance(value, list) and depth < 3:
+        for inner in value:
+            yield from _strings(inner, depth + 1)
+    elif isinstance(value, dict) and depth < 3:
+        yield from _strings(value.get("name") or value.get("tool_name") or value.get("tool"), depth + 1)

@@ -1,0 +1,120 @@
+"""What the rules look things up in: made once for all items of a call, in one pass over them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from jettison.flow.dependencies import Flow
+from jettison.items import Item, Kind
+from jettison.plan import View
+
+__all__ = ["Context", "keys_of", "words_of"]
+
+SAMPLE = 4_000
+"""Characters of an item that are compared with the task: its first and last half of that. Enough to see what it
+is about; overlap alone has an AUC of .45–.63 (algorithm.md), so more of it is not worth its time."""
+CHOICES = 3
+"""Records from which on a result is a list to choose from."""
+
+_WORD = re.compile(r"[^\W_]{3,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
+_KEY = re.compile(r'"([\w.-]{2,40})"\s*:')
+_PATH = re.compile(r'"(?:path|file_path|filename|file|filepath|uri|url|notebook_path)"\s*:\s*"([^"]+)"')
+_WRITES = re.compile(r"write|edit|replace|patch|update|create|insert|delete|move|append|push", re.IGNORECASE)
+_WRITE_COMMAND = re.compile(r'"command"\s*:\s*"(?:create|str_replace|insert|undo_edit|write)"')
+_FAILED = re.compile(r"^\W*(?:error|traceback|exception|failed|failure|fatal|ошибка|не удалось)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=8_192)
+def words_of(text: str) -> frozenset[str]:
+    """Words of a text, cut to six letters: a crude stem that serves English and Russian endings alike."""
+    sample = text if len(text) <= SAMPLE else text[: SAMPLE // 2] + text[-SAMPLE // 2 :]
+    return frozenset(word[:6] for word in _WORD.findall(sample.lower()))
+
+
+@lru_cache(maxsize=8_192)
+def keys_of(text: str) -> frozenset[str]:
+    """Keys of a JSON text (of its beginning), lower case."""
+    return frozenset(map(str.lower, _KEY.findall(text[:SAMPLE]))) if text[:1] in "{[" else frozenset()
+
+
+@lru_cache(maxsize=1_024)
+def _parameters(schema: str) -> frozenset[str]:
+    """Names of arguments that a tool's schema declares, lower case."""
+    try:
+        return frozenset(_declared(json.loads(schema)))
+    except (ValueError, RecursionError):
+        return frozenset()
+
+
+def _declared(value: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, dict) and depth < 8:
+        for key, inner in value.items():
+            if key == "properties" and isinstance(inner, dict):
+                yield from map(str.lower, inner)
+            yield from _declared(inner, depth + 1)
+    elif isinstance(value, list) and depth < 8:
+        for inner in value:
+            yield from _declared(inner, depth + 1)
+
+
+class Context:
+    """Lookups over one view: words of the task, argument names, uses, and which results were overtaken."""
+
+    def __init__(self, view: View, flow: Flow) -> None:
+        goals = [span.text for span in view.task.goals]
+        if view.task.declared_goal:
+            goals.append(view.task.declared_goal)
+        self.goal: frozenset[str] = frozenset().union(*map(words_of, goals))
+        latest = [item.text for unit in view.units[-2:] for item in unit.items if item.kind is not Kind.INSTRUCTION]
+        self.latest: frozenset[str] = frozenset().union(*map(words_of, latest))
+        declared = [_parameters(schema) for _, schema in view.tools]
+        self.needed = frozenset(flow.arguments).union(view.policies.needed(), *declared)
+        """Kinds of values that some call needs: names of arguments seen or declared."""
+        steps = {item.id: item.step for item in view.items}
+        self.last_use: dict[str, int] = {edge.producer: steps.get(edge.consumer, 0) for edge in flow.edges}
+        """By producer: step of the newest call that used a value of it."""
+        self.superseded: set[str] = set()
+        """Results that the same call gave anew, or of files that were written since."""
+        self.resolved: set[str] = set()
+        """Errors after which the same tool succeeded on the same target."""
+        self._overtaken(view)
+
+    def _overtaken(self, view: View) -> None:
+        same: dict[tuple[str, str], str] = {}
+        read: dict[str, list[str]] = {}
+        failed: dict[tuple[str, str], list[str]] = {}
+        for unit in view.units:
+            calls = {item.call_id: item for item in unit.items if item.kind is Kind.CALL}
+            for item in unit.items:
+                call = calls.get(item.call_id) if item.kind is Kind.RESULT else None
+                if call is None:
+                    continue
+                name, key = call.name or "", (call.name or "", call.text)
+                if key in same:
+                    self.superseded.add(same[key])
+                same[key] = item.id
+                path = target(call.text)
+                if is_failure(item):
+                    failed.setdefault((name, path), []).append(item.id)
+                    continue
+                self.resolved.update(failed.pop((name, path), ()))
+                if path and (_WRITES.search(name) or _WRITE_COMMAND.search(call.text)):
+                    self.superseded.update(read.pop(path, ()))
+                elif path:
+                    read.setdefault(path, []).append(item.id)
+
+
+@lru_cache(maxsize=8_192)
+def target(arguments: str) -> str:
+    """The file or address that a call is about, empty where it names none."""
+    match = _PATH.search(arguments[:2_000])
+    return match.group(1) if match else ""
+
+
+def is_failure(item: Item) -> bool:
+    """Whether a result is an error, by its flag or its first word."""
+    return item.is_error or _FAILED.match(item.text[:40]) is not None

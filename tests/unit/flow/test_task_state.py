@@ -1,0 +1,159 @@
+"""Goals and constraints.
+
+Constraints are measured on the 64 labelled pairs of `labelled.py` (half of them bind): at the time of writing
+precision and recall are 1.00 / 1.00 in English and 1.00 / 1.00 in Russian; the patterns were adjusted on three of the
+pairs, so expect a little less on new text. The test asks for 0.9 of each.
+"""
+
+import pytest
+
+from jettison.flow.constraints import constraint_cue
+from jettison.task import Task
+from labelled import BINDING, FREE
+from reading import call, join, read, says, user
+
+TENT = "Refund the tent of ORD-48213, please."
+
+
+def goals(*parts, task=None):
+    return [span.text for span in read(join(*parts), task)[0].goals]
+
+
+@pytest.mark.parametrize("language", [0, 1], ids=["English", "Russian"])
+def test_constraints_are_told_from_tales_questions_and_wishes(language):
+    assert len(BINDING) + len(FREE) >= 60
+    hits = [pair[language] for pair in BINDING if constraint_cue(pair[language]) is not None]
+    false = [pair[language] for pair in FREE if constraint_cue(pair[language]) is not None]
+    missed = sorted({pair[language] for pair in BINDING} - set(hits))
+    recall, precision = len(hits) / len(BINDING), len(hits) / max(1, len(hits) + len(false))
+    told = f"precision {precision:.2f}, recall {recall:.2f}; false: {false}; missed: {missed}"
+    assert precision >= 0.9, told
+    assert recall >= 0.9, told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "请不要改动支付网关的配置。",
+        "必ずテストを実行してください。",
+        "결제 게이트웨이를 수정하지 마세요.",
+        "Bitte niemals löschen.",
+        "Está prohibido borrar.",
+    ],
+)
+def test_cues_of_other_languages(text):
+    assert constraint_cue(text) is not None
+
+
+def test_a_constraint_is_a_verbatim_span_with_its_source():
+    messages = [
+        {"role": "system", "content": "You sell tents. Never guess a date."},
+        *user("Hello. Do not cancel ORD-1. It is a present."),
+    ]
+    state, items = read(messages)
+    assert [(c.role, c.text) for c in state.constraints] == [
+        ("system", "Never guess a date."),
+        ("user", "Do not cancel ORD-1."),
+    ]
+    for constraint in state.constraints:
+        span = constraint.span
+        assert items[span.item].text[span.start : span.end] == constraint.text
+
+
+def test_pasted_data_binds_nobody():
+    log = "2026-01-01 ERROR you must never see this\n09:00:00 INFO do not retry\n{ only: true }"
+    assert not read(user(f"What is this?\n{log}"))[0].constraints
+
+
+def test_results_bind_nobody_by_themselves():
+    messages = join(user("Read it."), call("read_file", {"path": "a.txt"}, "Never delete routes."))
+    assert not read(messages)[0].constraints
+
+
+@pytest.mark.parametrize(
+    "text", ["Thanks.", "ok", "Great, thank you!", "Go on.", "Yes please!", "Спасибо!", "Хорошо, продолжай.", "Да."]
+)
+def test_thanks_and_consent_are_no_goals(text):
+    assert goals(user(TENT), says("Done."), user(text)) == [TENT]
+    assert goals(user(text), says("Hello."), user(TENT)) == [TENT]
+
+
+def test_thanks_in_a_goal_are_left_out():
+    assert goals(user("Thanks. Refund the tent.")) == ["Refund the tent."]
+
+
+def test_the_original_stays_and_the_current_follows():
+    now = "And check where the sleeping bag is."
+    assert goals(user(TENT), says("Done."), user(now)) == [TENT, now]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "Instead of the tent, exchange the stove.",
+        "Let's do the stove instead.",
+        "Вместо этого обменяй плитку.",
+        "Теперь займись плиткой.",
+    ],
+)
+def test_a_change_of_course_stays_current_whatever_is_asked_in_between(change):
+    asked = "Which colour does it have?"
+    assert goals(user(TENT), says("Done."), user(change), says("ok"), user(asked)) == [TENT, change, asked]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "Forget that, now exchange the stove.",
+        "Scrap that. Exchange the stove.",
+        "Забудь об этом, теперь обменяй плитку.",
+        "Я передумала, обменяйте плитку.",
+    ],
+)
+def test_a_goal_that_was_dropped_is_no_goal(change):
+    assert " ".join(goals(user(TENT), says("Done."), user(change))) == change
+
+
+def test_dropping_a_later_request_leaves_the_original():
+    asked, change = "And check the sleeping bag.", "Forget that, tell me about stoves."
+    assert goals(user(TENT), says("ok"), user(asked), says("ok"), user(change)) == [TENT, change]
+
+
+def test_a_declared_goal_is_found_in_the_history_or_noted():
+    task = Task(goal="check where the sleeping bag is")
+    parts = (user(TENT), says("Done."), user("Then check where the sleeping bag is."), says("ok"), user("Is it warm?"))
+    assert goals(*parts, task=task) == [TENT, "check where the sleeping bag is"]
+    task.goal = "something that nobody said"
+    state, _ = read(join(*parts), task)
+    assert [span.text for span in state.goals] == [TENT, "Is it warm?"]
+    assert any("declared goal" in note for note in state.notes)
+
+
+def test_declared_constraints_are_found_or_noted():
+    task = Task()
+    task.constrain("PayPal only")
+    state, items = read(join(user("Refund it, PayPal only, thanks.")), task)
+    assert items[state.constraints[-1].span.item].text.startswith("Refund it")
+    assert not state.notes
+    task.constrain("never said")
+    assert any("'never said'" in note for note in read(join(user("PayPal only")), task)[0].notes)
+
+
+def test_a_released_constraint_is_gone():
+    task = Task()
+    task.release("Do not cancel ORD-1.")
+    assert not read(user("Do not cancel ORD-1."), task)[0].constraints
+
+
+def test_pins_end_by_steps_or_by_a_call():
+    task = Task()
+    task.pin("RF-20931", steps=2)
+    task.pin("ORD-1", call="refund")
+    steps = [message for n in range(3) for message in call("look", {"n": n}, f"nothing {n}", number=n)]
+    state, _ = read(join(user("RF-20931 and ORD-1"), steps), task)
+    assert [(pin.what, pin.until) for pin in state.pins] == [("ORD-1", "refund has answered")]
+    done = join(user("RF-20931 and ORD-1"), steps, call("refund", {}, "ok", number=9))
+    assert not read(done, task)[0].pins
+    task.unpin("ORD-1")
+    task.pin("ORD-1")
+    assert [pin.until for pin in read(done, task)[0].pins] == ["unpinned by the caller"]
