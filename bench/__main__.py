@@ -1,9 +1,10 @@
-"""`python -m bench quality | sweep | speed | all`: every table of the docs, from one command each."""
+"""`python -m bench quality | ablation | sweep | speed | all`: every table of the docs, from one command each."""
 
 from __future__ import annotations
 
 import argparse
 
+from bench import ablation
 from bench import speed as speed_runs
 from bench import sweep as sweeps
 from bench.policies import POLICIES
@@ -39,7 +40,16 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--quick", action="store_true", help=f"{QUICK} trajectories a set, fewer repetitions")
     command = commands.add_parser("speed", help="ratios against json.dumps and counting, inside one run")
     command.add_argument("--quick", action="store_true", help="without 50,000 messages, fewer repetitions")
+    _ablation_options(commands.add_parser("ablation", help="what each part is worth: the replay without it"))
     return parser
+
+
+def _ablation_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--sets", default="", help="comma-separated; all recorded sets if not given")
+    command.add_argument("--fraction", type=float, default=0.25, help="of the body (%(default)s)")
+    command.add_argument("--limit", type=int, help="at most so many trajectories a set")
+    command.add_argument("--jobs", type=int, default=2)
+    command.add_argument("--without", default="", help="comma-separated names of parts; all if not given")
 
 
 def _names(given: str, known: list[str]) -> list[str]:
@@ -70,6 +80,18 @@ def _sweep(options: argparse.Namespace) -> int:
     return 1 if any(result.faults for result in results) else 0
 
 
+def _ablation(options: argparse.Namespace) -> None:
+    known = [variant.name for variant in ablation.VARIANTS]
+    wanted = {known[0], *_names(options.without, known)}
+    results = ablation.ablate(
+        _names(options.sets, sets()), options.fraction, options.limit, options.jobs, sorted(wanted)
+    )
+    print(
+        f"strict support · completeness · cost at {options.fraction:.0%} of the body; below the first row: the change\n"
+    )
+    print(ablation.report(results))
+
+
 def main() -> int:
     """Run a command; 0 when it went well, 1 when the sweep found a fault."""
     parser = _parser()
@@ -79,6 +101,9 @@ def main() -> int:
         return 0
     if options.command == "sweep":
         return _sweep(options)
+    if options.command == "ablation":
+        _ablation(options)
+        return 0
     quick = getattr(options, "quick", False)
     if options.command in ("quality", "all"):
         _quality(options, options.limit or (QUICK if quick else None))

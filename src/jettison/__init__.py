@@ -15,6 +15,7 @@ from jettison.errors import (
     StateBroken,
     VaultError,
 )
+from jettison.flow.dependencies import Edge
 from jettison.items import Fidelity, Item, Kind, Unit
 from jettison.plan import Decision, Plan, Protection, Report, Score, View, apply
 from jettison.policy import Policy
@@ -32,6 +33,7 @@ __all__ = [
     "ConfigError",
     "ContextInsufficient",
     "Decision",
+    "Edge",
     "Fidelity",
     "Fitted",
     "InvalidInput",

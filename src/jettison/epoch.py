@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jettison.errors import BudgetUnreachable, StateBroken
-from jettison.flow.dependencies import Flow
+from jettison.flow.dependencies import Flow, topic_of
 from jettison.items import Fidelity, Item, Kind, Unit
 from jettison.plan import Decision, Locks, Plan, Protection, Score, View
 from jettison.stages.compress import compress
@@ -29,10 +28,12 @@ SMALL = 150
 25 % and costs .04 more, no change elsewhere."""
 TAIL = 0.1
 """Newest units up to this share of the room are never touched (a tail of .4 costs up to 20.6 points)."""
-HORIZON = 4
-"""Of a history that is many times the limit, only the newest part up to this many limits is cut by segments, the rest
-goes whole by its score. At 25 % of the body that is everything; in a session old parts were settled when they were
-new. It keeps a cold fit of 5,000 messages into 32,000 tokens under three times the time of counting them."""
+LONG, HORIZON = 8, 2
+"""A history of more than `LONG` limits that was never fitted before is cut by segments only in its newest `HORIZON`
+limits; the rest goes whole, but for what is protected. In a session old parts were settled when they were new, so
+this only concerns a first call. Without it most of the time of a cold fit of 5,000 messages into 32,000 tokens (30
+limits) is spent on segments that have no chance."""
+BEYOND = f"older than the newest {HORIZON} budgets of a long history"
 SEALED_MOST, YOUNG_LEAST = 0.4, 0.12
 """A minor epoch needs sealed parts under .4 of the room, and room for .12 of the young ones (algorithm.md, "Step")."""
 
@@ -162,11 +163,12 @@ class Run:
         return self.epoch(space, min(budget.low_water, 1.0))
 
     def learn(self) -> None:
-        """Take in the units that can matter: what is protected, and the newest up to `HORIZON` times the limit."""
+        """Take in the units that can matter: all, or of a long history what is protected and the newest."""
         weight, near = 0, self.view.units[-1].index if self.view.units else 0
+        most = (HORIZON if self.weight > LONG * self.view.limit else LONG + 1) * self.view.limit
         for unit in reversed(self.view.units):
             weight += self.size([unit])
-            if weight > HORIZON * self.view.limit:
+            if weight > most:
                 break
             near = unit.index
         flow, held = self.request.flow, self.locks.by_item
@@ -180,7 +182,7 @@ class Run:
         far = {unit.index for unit in self.far}
         near_units = [unit for unit in self.view.units if unit.index not in far]
         flow.learn(near_units)
-        flow.topic = frozenset(w for span in self.view.task.goals for w in re.findall(r"[^\W_]{4,}", span.text.lower()))
+        flow.topic = topic_of(span.text for span in self.view.task.goals)
         items = [item for unit in near_units for item in unit.items]
         self.scores = self.policy.evaluate(self.view, flow, items)
 
@@ -237,13 +239,18 @@ class Run:
     def gone(self, item: Item) -> Decision:
         """The decision for an item beyond the horizon."""
         handle = self.view.handle(item.text) if item.text else None
-        reason = f"older than the newest {HORIZON} budgets"
-        return Decision(item.id, Fidelity.GONE, reason, self.view.cost(item), 0, "", handle, self.request.call)
+        return Decision(item.id, Fidelity.GONE, BEYOND, self.weights[item.id], 0, "", handle, self.request.call)
 
     def tail(self, most: float) -> int:
-        """Index of the first unit of the tail: the newest units up to `most` tokens, at least the latest."""
+        """Index of the first unit of the tail: the newest units up to `most` tokens, at least the latest.
+
+        A user's latest turn keeps the answer that it replies to, unless that takes `most` alone.
+        """
         units = [unit for unit in self.view.units if unit.index >= 0]
         at, weight = len(units) - 1, self.size(units[-1:])
+        if at > 0 and Kind.USER in units[at].kinds and self.size(units[at - 1 : at]) <= most:
+            at -= 1
+            weight = self.size(units[at : at + 2])
         while at > 0 and weight + self.size(units[at - 1 : at]) <= most:
             at -= 1
             weight += self.size(units[at : at + 1])

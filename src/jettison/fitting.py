@@ -177,13 +177,7 @@ class Fitting:
         """Decide, render, and count what was rendered; placeholders may take room that has to be found."""
         limit = request.view.limit
         for _ in range(4):
-            try:
-                outcome = self.policy.decide(request)
-            except BudgetUnreachable as error:
-                # Items are weighed alone; rendered together they may take less (one message's framing, not two).
-                outcome = error.outcome
-                if self.measure(error, request) > limit:
-                    raise
+            outcome = self.decided(request, limit)
             if self.appends(outcome):
                 return outcome, self.appended(outcome), outcome.tokens
             items = [item for item in apply(request.view.items, outcome.plan) if item.message >= 0]
@@ -193,6 +187,21 @@ class Fitting:
                 return outcome, rendered, tokens
             request = replace(request, view=replace(request.view, limit=request.view.limit - (tokens - limit)))
         raise BudgetUnreachable(tokens, limit)
+
+    def decided(self, request: Request, limit: int) -> Outcome:
+        """The policy's decision. Nothing is given up before it is certain that the rendered request does not fit."""
+        degrade = self.policy.on_unsafe == "degrade"
+        for policy in (replace(self.policy, on_unsafe="raise"), self.policy) if degrade else (self.policy,):
+            try:
+                return policy.decide(request)
+            except BudgetUnreachable as error:
+                # Items are weighed alone; rendered together they may take less (one message's framing, not two).
+                if self.measure(error, request) <= limit:
+                    found: Outcome = error.outcome
+                    return found
+                if policy is self.policy:
+                    raise
+        raise AssertionError("one of the policies answers or raises")
 
     def measure(self, error: BudgetUnreachable, request: Request) -> int:
         """Correct the numbers of the error by what its smallest context takes when rendered."""

@@ -11,6 +11,7 @@ from jettison.budget import Budget
 from jettison.compressors.cut import handle_for
 from jettison.errors import ConfigError, InvalidInput
 from jettison.fitting import Call, Fitted, Fitting, Kit, State, Store
+from jettison.flow.dependencies import Edge, Flow
 from jettison.flow.task_state import TaskReader
 from jettison.plan import Report
 from jettison.policy import Policy
@@ -117,6 +118,13 @@ class Session:
     def search(self, query: str, limit: int = 10) -> list[tuple[str, str]]:
         """(handle, excerpt) of evicted texts that match, best first."""
         return self.archive.search(query, limit)
+
+    def dependencies(self, item: str) -> tuple[Edge, ...]:
+        """How an item (by its id) hangs together with others in the last history: values of it that calls used, and
+        values that it took from elsewhere. Read anew when asked; oldest first."""
+        flow = Flow()
+        flow.learn(self._state.history.units)
+        return tuple(edge for edge in flow.edges if item in (edge.producer, edge.consumer))
 
     def usage(self, *, input_tokens: int, cache_read_tokens: int = 0, cache_write_tokens: int = 0) -> None:
         """The provider's own count of the last request; later counts are scaled by its ratio to ours.

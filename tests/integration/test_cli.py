@@ -275,6 +275,15 @@ def test_explain_tells_every_call(jettison: Any, file: Path) -> None:
     assert told[-1]["message"] == 3
 
 
+def test_explain_tells_the_chain_of_values(jettison: Any) -> None:
+    example = str(Path(__file__).parents[2] / "examples" / "support_refund.json")
+    told = jettison("fit", example, "--budget", "25%", "--explain", "26").out
+    assert "value “rf-20931” → here → get_refund(ticket)" in told
+    assert "needed by create_refund" in told
+    rows = json.loads(jettison("fit", example, "--budget", "25%", "--explain", "26", "--json").out)
+    assert "rf-20931" in [edge["value"] for edge in rows[-1]["dependencies"]]
+
+
 def test_steps_has_a_row_a_call(jettison: Any, file: Path) -> None:
     ran = jettison("fit", file, "--budget", "2k", "--steps")
     assert ran.code == 0, ran.err

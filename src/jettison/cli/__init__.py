@@ -1,4 +1,4 @@
-"""The `jettison` command: `jettison fit FILE --budget 8k`, `jettison demo`.
+"""The `jettison` command: `jettison fit FILE --budget 8k`, `jettison demo`, `jettison tune PATH...`.
 
 Exit codes: 0 the result fits, 2 it cannot fit, 3 the input is broken, 64 wrong usage, 70 an error of our own.
 Needs the extra `jettison[cli]`; `app` is imported only when the command runs, so that its absence can be told.

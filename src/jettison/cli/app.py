@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from jettison.cli import work
+from jettison.cli import tuning, work
 from jettison.cli.budget import parse_budget
 from jettison.cli.demo import show
 from jettison.cli.output import complain
@@ -95,6 +95,32 @@ def demo(
 ) -> int:
     """Fit the bundled history of a support agent into a quarter of its size."""
     return OK if show(parse_budget(budget)) else CANNOT_FIT
+
+
+@app.command(name="tune", short_help="Fit the weights on recorded runs.")
+def tune_weights(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Recorded runs, as `fit` reads them.")],
+    by: Annotated[str, typer.Option(metavar="task|file", help="What is held out together when the gain is judged.")] = (
+        "task"
+    ),
+    folds: Annotated[int, typer.Option(metavar="N", help="Parts, each judged by weights that did not see it.")] = 5,
+    l2: Annotated[float, typer.Option("--l2", metavar="X", help="Pull towards the weights in use.")] = 100.0,
+    json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write weights and evidence here.")] = None,
+    toml: Annotated[str | None, typer.Option("--toml", metavar="OUT", help="The same as commented TOML.")] = None,
+) -> int:
+    """Fit the weights by which values are kept on recorded runs, and say whether they beat the ones in use.
+
+    Changes nothing by itself. Needs the extra `jettison[tune]`. Exit codes: 0 fitted, whatever the verdict, 3 the
+    input is broken or too little, 64 wrong usage, 70 without the extra.
+    """
+    try:
+        tuning.run(paths, by=by, folds=folds, l2=l2, json=json, toml=toml)
+    except ModuleNotFoundError as missing:
+        if missing.name != "numpy":
+            raise
+        complain(str(missing))
+        return INTERNAL
+    return OK
 
 
 def run(argv: Sequence[str] | None = None) -> int:

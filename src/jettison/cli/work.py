@@ -51,7 +51,10 @@ class Job:
 
     def replayed(self) -> Iterator[tuple[Any, Report]]:
         """The same before each call of the history, in one session."""
-        session = self.session(self.limit(), degrade=self.degrade)
+        return self.replayed_in(self.session(self.limit(), degrade=self.degrade))
+
+    def replayed_in(self, session: Session) -> Iterator[tuple[Any, Report]]:
+        """`replayed`, in a session that the caller can ask afterwards."""
         return replay(self.recorded, session, repair=self.repair, observe=self.observe)
 
 
@@ -87,8 +90,9 @@ def _replayed(job: Job, show: Show) -> bool:
     reports: list[Report] = []
     made: Any = None
     failed: CannotFit | None = None
+    session = job.session(job.limit(), degrade=job.degrade)
     try:
-        for fitted, report in job.replayed():
+        for fitted, report in job.replayed_in(session):
             made = fitted
             reports.append(report)
     except CannotFit as error:
@@ -98,24 +102,27 @@ def _replayed(job: Job, show: Show) -> bool:
     if failed is None:
         _save(made, show)
     if reports:
-        _tell(reports, show, stream)
+        _tell(reports, show, stream, session)
     if failed:
         raise failed
     return all(report.ok for report in reports)
 
 
-def _tell(reports: Sequence[Report], show: Show, stream: Any) -> None:
+def _tell(reports: Sequence[Report], show: Show, stream: Any, session: Session) -> None:
     if show.json:
         data: Any = [report.to_dict() for report in reports]
         if show.explain is not None:
             wanted = {row.item for row in matching(reports[-1].rows, show.explain)}
             rows = ((report.call, row) for report in reports for row in report.build_rows() if row.item in wanted)
             data = [{"call": call, **asdict(row)} for call, row in rows]
+            for entry in data:
+                if entry["call"] == reports[-1].call:
+                    entry["dependencies"] = [asdict(edge) for edge in session.dependencies(entry["item"])]
         write(to_json(data), stream)
         return
     console = Console(file=stream)
     if show.explain is not None:
-        explain(reports, show.explain, console)
+        explain(reports, show.explain, console, session.dependencies)
         return
     console.print(_calls(reports))
     console.print()

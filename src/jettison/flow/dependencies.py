@@ -13,7 +13,7 @@ from jettison.flow.values import argument_values, segment_values, shape_worth, t
 from jettison.flow.weights import WORTH
 from jettison.items import Item, Kind, Unit
 
-__all__ = ["Edge", "Flow", "Source", "is_keyish"]
+__all__ = ["Edge", "Flow", "Source", "is_keyish", "topic_of"]
 
 _INDEX = re.compile(r"\[\d+\]")
 KEYISH = re.compile(
@@ -38,6 +38,11 @@ def is_keyish(key: str) -> bool:
 
 
 _WORD = re.compile(r"[^\W_]{4,}")
+
+
+def topic_of(goals: Iterable[str]) -> frozenset[str]:
+    """The words of the goals that `Flow.topic` is made of."""
+    return frozenset(word for goal in goals for word in _WORD.findall(goal.lower()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +227,15 @@ class Flow:
         if holder is not None:
             z += WORTH.newest_recent * math.exp(-(now - self.sources[holder].ordinal) / WORTH.fade)
         if self.topic and len(value) > 5:
-            z += WORTH.topic * self._affinity(value)
+            z += WORTH.topic * self.affinity(value)
         return z + WORTH.stated if value in self.stated else z
 
-    def _affinity(self, value: str) -> float:
+    def newest(self, value: str) -> int | None:
+        """Position of the unit that last showed a value."""
+        holder = self._holders.get(value)
+        return None if holder is None else self.sources[holder].ordinal
+
+    def affinity(self, value: str) -> float:
         """Share of the rarer words of a compound value that the goal speaks of."""
         words = [word for word in _WORD.findall(value) if self._common.get(word, 0) < 0.2 * max(20, len(self.learnt))]
         return sum(word in self.topic for word in words) / len(words) if words else 0.0

@@ -22,26 +22,36 @@ class Turn(IntEnum):
 
 
 _WORDS = (
-    r"ok(?:ay)?|yes|yep|yeah|no|nope|sure|fine|right|great|good|nice|perfect|wonderful|awesome|excellent|cool|super|lovely|amazing|brilliant|"
-    r"thanks?(?: you)?(?: so much| very much| a lot| again)?|thx|ty|many|cheers|got it|understood|i see|alright|all right|noted|very|much|so|"
-    r"hi|hello|hey|there|good (?:morning|day|evening|afternoon)|bye|goodbye|see you|please|and|that(?:['’]s| is| was| works| helps)|it|for|your|help|quick|all|"
+    r"ok(?:ay)?|yes|yep|yeah|no|nope|sure|fine|right|great|good|nice|perfect|wonderful|awesome|excellent|cool|super|"
+    r"lovely|amazing|brilliant|"
+    r"thanks?(?: you)?(?: so much| very much| a lot| again)?|thx|ty|many|cheers|got it|understood|i see|alright|"
+    r"all right|noted|very|much|so|"
+    r"hi|hello|hey|there|good (?:morning|day|evening|afternoon)|bye|goodbye|see you|please|and|that(?:['’]s| is|"
+    r" was| works| helps)|it|for|your|help|quick|all|"
     r"go on|go ahead|continue|proceed|carry on|keep going|next|start|do it|"
-    r"да|нет|ок|окей|хорошо|ладно|отлично|супер|прекрасно|замечательно|класс|понятно|понял[аи]?|ясно|спасибо|большое|огромное|вам|тебе|благодарю|"
+    r"да|нет|ок|окей|хорошо|ладно|отлично|супер|прекрасно|замечательно|класс|понятно|понял[аи]?|ясно|спасибо|"
+    r"большое|огромное|вам|тебе|благодарю|"
     r"здравствуй(?:те)?|привет|добр(?:ый|ое|ого) (?:день|вечер|утро|дня)|до свидания|пока|пожалуйста|за|помощь|и|"
     r"продолжай(?:те)?|дальше|давай(?:те)?|начинай(?:те)?|поехали|继续|好的?|谢谢|続けて|ありがとう(?:ございます)?|계속|감사합니다"
 )
 _ACKNOWLEDGES = rf"^\W*(?:(?:{_WORDS})(?:\W+|$))+$"
-_LEAD = r"^(?:\W|ok(?:ay)?\b|actually\b|no\b|wait\b|hmm\b|well\b|sorry\b|hold on\b|stop\b|please\b|так\b|стоп\b|нет\b|ладно\b|хорошо\b|слушай\b)*"
+_LEAD = (
+    r"^(?:\W|ok(?:ay)?\b|actually\b|no\b|wait\b|hmm\b|well\b|sorry\b|hold on\b|stop\b|please\b|так\b|стоп\b|нет\b|"
+    r"ладно\b|хорошо\b|слушай\b)*"
+)
 _REPLACES = (
-    rf"{_LEAD}(?:(?:forget|scrap|drop|abandon|skip|ignore|never ?mind|cancel) (?:(?:about )?(?:that|it|this|all that|everything|all of (?:it|that))\b|what i (?:said|asked))|"
+    rf"{_LEAD}(?:(?:forget|scrap|drop|abandon|skip|ignore|never ?mind|cancel) (?:(?:about )?(?:that|it|this|"
+    rf"all that|everything|all of (?:it|that))\b|what i (?:said|asked))|"
     r"change of plans?\b|new (?:task|plan|goal)\b|the plan (?:has )?changed\b|i(?:['’]ve| have)? changed my mind\b|"
-    r"забудь(?:те)? (?:об этом|про это|это|вс[её]|о ней|о н[её]м|о них)|отбой\b|(?:я )?передумал[аи]?\b|новая задача\b|смена планов\b|"
+    r"забудь(?:те)? (?:об этом|про это|это|вс[её]|о ней|о н[её]м|о них)|отбой\b|(?:я )?передумал[аи]?\b|"
+    r"новая задача\b|смена планов\b|"
     r"планы (?:из|по)менялись\b|оставим это\b|брось(?:те)? это\b)"
 )
 _CHANGES = (
     r"\binstead\b|\brather than\b|\bon second thought\b|\bfrom now on\b|\bswitch (?:over )?to\b|\bnext task\b|"
     rf"{_LEAD}(?:now|let['’]s) (?:let['’]s|please|do|work|i (?:want|need|would)|you|we|move)\b|"
-    r"\bвместо (?:этого|того|него|не[её]|них)\b|\bлучше (?:сделай|давай|займись|возьми)\w*|\bотныне\b|\bследующая задача\b|\bпереключ(?:ись|итесь|имся)\b|"
+    r"\bвместо (?:этого|того|него|не[её]|них)\b|\bлучше (?:сделай|давай|займись|возьми)\w*|\bотныне\b|"
+    r"\bследующая задача\b|\bпереключ(?:ись|итесь|имся)\b|"
     rf"{_LEAD}(?:а )?теперь (?:давай|сделай|займись|нужно|надо|мне|хочу|я хочу|пожалуйста)\w*"
 )
 

@@ -17,7 +17,8 @@ TIME_OUT = 60
 start and its result in the recorded sets is under half of that."""
 
 _ANSWER = (
-    r"^\W*(?:yes|yep|approved?|i approve|go ahead|confirm(?:ed)?|i confirm|ok(?:ay)?|no|rejected?|denied|do it|don['’]t|"
+    r"^\W*(?:yes|yep|approved?|i approve|go ahead|confirm(?:ed)?|i confirm|ok(?:ay)?|no|rejected?|denied|do it|"
+    r"don['’]t|"
     r"да|одобр\w+|подтвержд\w+|согласен|согласна|нет|отклон\w+|разрешаю|можно|нельзя)\b"
 )
 

@@ -59,7 +59,10 @@ def segment(text: str) -> Segmented:
     inner = _unwrap(text)
     value = _parsed(inner)
     if value is not None:
-        leaves = tuple(_number(_leaves(value, "", "")))
+        try:
+            leaves = tuple(_number(_leaves(value, "", "")))
+        except RecursionError:  # nested just as deep as the parser goes
+            leaves = ()
         if leaves:
             return Segmented(leaves, True, inner)
     if inner.count("\\n") >= 3 and len(_ESCAPED_BREAK.findall(inner)) > inner.count("\n"):
@@ -154,7 +157,8 @@ def _pieces(line: str) -> Iterator[str]:
             cut = match.end()
             if cut >= start + PIECE:
                 break
-        cut = cut or grapheme_cut(line, start + PIECE)
+        # A piece begins between graphemes, so nothing before it matters (a run of flags is read from its start).
+        cut = cut or start + grapheme_cut(line[start : start + LONG_LINE], PIECE)
         yield line[start:cut]
         start = cut
     yield line[start:]

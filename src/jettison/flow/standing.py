@@ -8,6 +8,7 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from jettison.flow.patterns import compiled
@@ -34,18 +35,33 @@ _TODO_TOOL = (
     r"(?<![a-z])to_?dos?(?!ist)|(?:update|write|set|make|create|submit)_?plan\b|\bplan_?(?:update|write)|check_?list"
 )
 _TODO_FILE = r"(?:^|[\\/])[\w.-]*(?:to[-_]?do|check[-_]?list|task[-_]?list|(?<![a-z])plan)[\w-]*\.(?:md|txt|org)$"
-_GUARD = r"skill|polic(?:y|ies)|instruction|guideline|(?:^|[\W_])rules?(?:$|[\W_])|agents\.md|claude\.md|contributing|convention|playbook|runbook|handbook|правил|инструкц|регламент|политик"
-_DONE = r"^\W*(?:done|completed?|finished|cancel+ed|closed|skipped|x|true|готов\w*|выполнен\w*|заверш[её]н\w*|отмен[её]н\w*|сделан\w*)\b"
+_GUARD = (
+    r"skill|polic(?:y|ies)|instruction|guideline|(?:^|[\W_])rules?(?:$|[\W_])|agents\.md|claude\.md|contributing|"
+    r"convention|playbook|runbook|handbook|правил|инструкц|регламент|политик"
+)
+_GUARD_STEMS = (
+    *("skill", "polic", "instruction", "guideline", "rule", "agents.md", "claude.md", "contribut", "convention"),
+    *("playbook", "runbook", "handbook", "правил", "инструкц", "регламент", "политик"),
+)
+_DONE = (
+    r"^\W*(?:done|completed?|finished|cancel+ed|closed|skipped|x|true|готов\w*|выполнен\w*|заверш[её]н\w*|"
+    r"отмен[её]н\w*|сделан\w*)\b"
+)
 _BOX = re.compile(r"\[( |x|X|✓|~|-|>)\]")
 _LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)]?)\s+\S", re.MULTILINE)
 _ENTRIES = ("todos", "plan", "items", "tasks", "steps", "entries", "list", "todo_list", "todoList")
 _TEXTS = ("content", "file_text", "text", "contents", "markdown", "plan", "todos")
 _PATHS = ("path", "file_path", "filename", "file", "filepath", "name")
 _UNCHANGED = (
-    r"\bunchanged\b|\bnot (?:been )?(?:changed|modified)\b|\bno changes? since\b|\bsame as (?:before|last time|previous\w*|above|earlier)\b|"
-    r"\bidentical to (?:the )?(?:previous|last|earlier)|\bnot modified\b|не измени\w+|без изменений|не менял\w+|то же,? что и? ?(?:раньше|прежде|выше)"
+    r"\bunchanged\b|\bnot (?:been )?(?:changed|modified)\b|\bno changes? since\b|\bsame as (?:before|last time|"
+    r"previous\w*|above|earlier)\b|"
+    r"\bidentical to (?:the )?(?:previous|last|earlier)|\bnot modified\b|не измени\w+|без изменений|не менял\w+|"
+    r"то же,? что и? ?(?:раньше|прежде|выше)"
 )
-_REVEAL_KEY = r"^(?:revealed|loaded|activated|enabled|unlocked|discovered|added|tools?|tool_names?|available_tools|tool_references|matches|found)$"
+_REVEAL_KEY = (
+    r"^(?:revealed|loaded|activated|enabled|unlocked|discovered|added|tools?|tool_names?|available_tools|"
+    r"tool_references|matches|found)$"
+)
 _DEAD_KEY = r"^(?:removed|revoked|disabled|unloaded|deactivated|unavailable|dropped)(?:_tools)?$"
 _TOOL_TOOL = r"tool|toolset|plugin|capabilit|mcp_server"
 _NAME = re.compile(r"[A-Za-z][\w.-]{2,63}")
@@ -128,7 +144,7 @@ class StandingReader:
                 state.stubs.pop(key, None)
             _list_in_result(item, call, state)
             _tools_in(item, call, state)
-            if len(item.text) <= LONGEST_GUARD and compiled(_GUARD).search(f"{call.name} {call.text[:300]}"):
+            if len(item.text) <= LONGEST_GUARD and _is_guard(f"{call.name} {call.text[:300]}"):
                 spans = [Span(item.id, start, end, item.text[start:end]) for start, end in self.rules(item)]
                 state.guards[item.id] = tuple(spans[:MOST_GUARDS])
 
@@ -137,6 +153,17 @@ def _is_stub(text: str) -> bool:
     return len(text) <= LONGEST_STUB and compiled(_UNCHANGED).search(text) is not None
 
 
+def _is_guard(call: str) -> bool:
+    low = call.lower()
+    return any(map(low.__contains__, _GUARD_STEMS)) and compiled(_GUARD).search(low) is not None
+
+
+@lru_cache(maxsize=2_048)
+def _is_about_tools(name: str) -> bool:
+    return compiled(_TOOL_TOOL).search(name) is not None
+
+
+@lru_cache(maxsize=2_048)
 def _is_todo(name: str) -> bool:
     return compiled(_TODO_TOOL).search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
 
@@ -159,7 +186,10 @@ def _list_in_call(call: Item, state: _State) -> None:
         if open_ is not None:
             _hold(state, "", open_, call.id, name, call.step)
         return
-    if len(call.text) > 2 * LONGEST_LIST or not compiled(r"to[-_]?do|check|task[-_]?list|plan").search(call.text[:300]):
+    low = call.text[:300].lower()
+    if len(call.text) > 2 * LONGEST_LIST or not any(
+        map(low.__contains__, ("todo", "to-do", "to_do", "check", "list", "plan"))
+    ):
         return
     arguments = _arguments(call)
     path = next((value for key in _PATHS if isinstance(value := arguments.get(key), str)), "")
@@ -218,7 +248,7 @@ def _tools_in(item: Item, call: Item, state: _State) -> None:
     """Names that a result makes known as tools, or takes back."""
     if len(item.text) > LONGEST_TOOL_LIST:
         return
-    about = compiled(_TOOL_TOOL).search(call.name or "") is not None
+    about = _is_about_tools(call.name or "")
     low = item.text[:200].lower() if not about else ""
     if not about and not any(stem in low for stem in ("reveal", "tool", "activated", "unlocked")):
         return

@@ -19,11 +19,13 @@ LONGEST_JSON = 40_000
 """Characters of a JSON result about one piece of work; a larger one is data."""
 
 _OPEN = (
-    r"pending|queued|in[ _-]?queue|enqueued|running|in[ _-]?progress|processing|provisioning|deploying|waiting|on[ _-]?hold|"
+    r"pending|queued|in[ _-]?queue|enqueued|running|in[ _-]?progress|processing|provisioning|deploying|waiting|"
+    r"on[ _-]?hold|"
     r"await\w*(?:[ _-](?:\w+[ _-])?(?:approval|confirmation|review|payment|response|input|user|settlement))?|"
     r"(?:requires|needs)[ _-](?:approval|confirmation|action)|(?:async[ _-])?launched|in[ _-]?flight|"
     r"pending[ _-]\w+|not[ _-]?(?:yet[ _-])?(?:finished|complete|ready|done)|"
-    r"в очереди|в ожидании|ожида\w+|выполняется|в обработке|обрабатывается|на согласовании|на рассмотрении|на проверке|запущен[аоы]?|в процессе|"
+    r"в очереди|в ожидании|ожида\w+|выполняется|в обработке|обрабатывается|на согласовании|на рассмотрении|"
+    r"на проверке|запущен[аоы]?|в процессе|"
     r"принят[аоы]? в работу|требу\w+ (?:подтверждени|согласовани)\w+"
 )
 # Open only of a job: an order is `accepted` and an assignment `submitted` for good.
@@ -32,17 +34,25 @@ _OPEN_OF_JOB = (
 )
 _DONE = (
     r"done|completed?|succeeded|success(?:ful(?:ly)?)?|finished|failed|failure|cancel+ed|error(?:ed)?|approved|"
-    r"rejected|denied|declined|closed|resolved|refunded|settled|expired|aborted|timed[ _-]?out|delivered|confirmed|merged|"
+    r"rejected|denied|declined|closed|resolved|refunded|settled|expired|aborted|timed[ _-]?out|delivered|confirmed|"
+    r"merged|"
     r"ready|killed|terminated|stopped|revoked|paid|shipped|processed|granted|"
-    r"заверш[её]н[аоы]?|готов[аоы]?|выполнен[аоы]?|отмен[её]н[аоы]?|отклон[её]н[аоы]?|одобрен[аоы]?|подтвержд[её]н[аоы]?|возвращ[её]н[аоы]?|"
-    r"ошибка|исполнен[аоы]?|закрыт[аоы]?|остановлен[аоы]?|зачислен[аоы]?|согласован[аоы]?|успешно|не удалось|отказано|доставлен[аоы]?|разрешен[аоы]?"
+    r"заверш[её]н[аоы]?|готов[аоы]?|выполнен[аоы]?|отмен[её]н[аоы]?|отклон[её]н[аоы]?|одобрен[аоы]?|"
+    r"подтвержд[её]н[аоы]?|возвращ[её]н[аоы]?|"
+    r"ошибка|исполнен[аоы]?|закрыт[аоы]?|остановлен[аоы]?|зачислен[аоы]?|согласован[аоы]?|успешно|не удалось|"
+    r"отказано|доставлен[аоы]?|разрешен[аоы]?"
 )
 _STATUS_KEY = r"^(?!mergeable|workflow_state|review)(?:\w*_)?(?:status|state|phase|stage|статус|состояние)$"
 _JOB = (
-    r"ticket|job|run|operation|op|export|import|batch|deployment|deploy|build|request|approval|confirmation|execution|agent|shell|bash|"
-    r"process|refund|transfer|payout|query|workflow|background_task|task|тикет|заявка|задача|задание|операция|возврат|запрос|процесс|выгрузка"
+    r"ticket|job|run|operation|op|export|import|batch|deployment|deploy|build|request|approval|confirmation|"
+    r"execution|agent|shell|bash|"
+    r"process|refund|transfer|payout|query|workflow|background_task|task|тикет|заявка|задача|задание|операция|"
+    r"возврат|запрос|процесс|выгрузка"
 )
-_JOB_KEY = rf"^(?:\w+_)?(?:{_JOB})(?:_?(?:id|no|number|ref|uuid|handle|token|номер))?$|^(?:{_JOB})(?:Id|ID|Ref|Number)$|^handle$|^номер_\w+$"
+_JOB_KEY = (
+    rf"^(?:\w+_)?(?:{_JOB})(?:_?(?:id|no|number|ref|uuid|handle|token|номер))?$|^(?:{_JOB})(?:Id|ID|Ref|Number)$|"
+    rf"^handle$|^номер_\w+$"
+)
 _HANDLE_KEY = (
     r"(?:^|_)(?:id|uuid|ticket|job|task|run|operation|op|request|handle|token|ref|reference|number|no|key|name|agent|"
     r"номер|заявка|тикет|задача|заказ)$|(?:Id|ID|Ticket|Ref|Number)$"
@@ -50,26 +60,36 @@ _HANDLE_KEY = (
 _OPEN_TEXT = (
     rf"\b(?:(?:status|state|статус|состояние)\W{{1,4}}(?:{_OPEN})|queued|enqueued|"
     r"(?:is|still|now) (?:running|pending|in progress|being processed)|"
-    r"(?:running|started|launched|moved) (?:in|to) (?:the )?background|background (?:task|job|agent|shell|process)|(?:async|background) agent launched|"
-    r"await\w* (?:\w+ )?(?:approval|confirmation|review)|waiting for (?:\w+ ){0,2}(?:approval|confirmation|review)|pending (?:\w+ )?approval|"
-    r"requires? (?:\w+ )?(?:approval|confirmation)|в очереди|ожида\w+ (?:\w+ )?(?:согласовани|подтверждени|одобрени|проверк|оплат)\w+|ещ[её] выполняется|выполняется в фоне|в обработке|на согласовании|"
+    r"(?:running|started|launched|moved) (?:in|to) (?:the )?background|background (?:task|job|agent|shell|process)|"
+    r"(?:async|background) agent launched|"
+    r"await\w* (?:\w+ )?(?:approval|confirmation|review)|waiting for (?:\w+ ){0,2}(?:approval|confirmation|review)|"
+    r"pending (?:\w+ )?approval|"
+    r"requires? (?:\w+ )?(?:approval|confirmation)|в очереди|ожида\w+ (?:\w+ )?(?:согласовани|подтверждени|одобрени|"
+    r"проверк|оплат)\w+|ещ[её] выполняется|выполняется в фоне|в обработке|на согласовании|"
     r"(?:запущен\w*|работает) в фоне|поставлен\w* в очередь|требу\w+ (?:подтверждени|согласовани|одобрени)\w+)"
 )
 _DONE_TEXT = (
-    rf"(?:\b(?:status|state|result|статус|состояние|результат)\W{{1,6}}(?:{_DONE})\b|\bexit(?:ed)?(?: with)?(?: code| status)?\W{{0,4}}\d|\bкод (?:возврата|выхода)\W{{0,3}}\d|"
+    rf"(?:\b(?:status|state|result|статус|состояние|результат)\W{{1,6}}(?:{_DONE})\b|"
+    rf"\bexit(?:ed)?(?: with)?(?: code| status)?\W{{0,4}}\d|\bкод (?:возврата|выхода)\W{{0,3}}\d|"
     rf"\b(?:{_JOB}|command|approval|команда|выгрузка)\b[^.\n]{{0,60}}\b(?:{_DONE})\b)"
 )
 _DONE_WORD = rf"\b(?:{_DONE})\b"
 _ASKS = r"approv|confirm|permission|consent|ask_?(?:user|human)|human_?input|escalat|соглас|подтвер"
 _HANDLE = re.compile(r"(?<![\w./-])(?=[\w-]*\d)(?=[\w-]*[A-Za-zА-Яа-я_-])[\w]+(?:-[\w]+)*(?![\w/])")
-_LABELLED = r"\b(?:id|agent_?id|job|ticket|task|run|request|pid|номер|заявк[аи]|тикет|задач[аи]|задани[ея]|процесс)\b\W{1,3}([\w-]*\d[\w-]*)"
-_NOT_HANDLE = r"\d+(?:ms|s|m|h|kb|mb|gb|x|px|%)|\d{4}-\d\d-\d\d\S*|\d+[-:]\d+\S*|\d{1,2}"
-_READING = frozenset(
-    "get list search read find fetch describe query lookup show view check retrieve inspect browse select count status grep glob "
-    "ls cat head tail history".split()
+_LABELLED = (
+    r"\b(?:id|agent_?id|job|ticket|task|run|request|pid|номер|заявк[аи]|тикет|задач[аи]|задани[ея]|"
+    r"процесс)\b\W{1,3}([\w-]*\d[\w-]*)"
 )
-_WAITING = frozenset("poll wait status output watch tail progress".split())
-_STOPPING = frozenset("cancel kill stop abort terminate close revoke delete withdraw".split())
+_NOT_HANDLE = r"\d+(?:ms|s|m|h|kb|mb|gb|x|px|%)|\d{4}-\d\d-\d\d\S*|\d+[-:]\d+\S*|\d{1,2}"
+_READS = (
+    "get list search read find fetch describe query lookup show view check retrieve inspect browse select count status "
+    "grep glob ls cat head tail history"
+)
+_WAITS, _STOPS = (
+    "poll wait status output watch tail progress",
+    "cancel kill stop abort terminate close revoke delete withdraw",
+)
+_READING, _WAITING, _STOPPING = (frozenset(words.split()) for words in (_READS, _WAITS, _STOPS))
 
 # One of these stands in every text that the patterns above match: looked for first, at a hundredth of the price.
 _OPEN_STEMS = (

@@ -90,30 +90,31 @@ def _values_of(text: str, leaf: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-def argument_values(arguments: str) -> list[tuple[str, str]]:
+def argument_values(arguments: str, split: int = 12) -> list[tuple[str, str]]:
     """(argument name, value) of a call's arguments: leaves of 4 to 60 characters as they are, longer ones by token.
 
-    Numbers below 1000 in size, booleans and nulls say nothing. Arguments that are not JSON are read as text.
+    Leaves over `split` characters give their tokens too. Numbers below 1000 in size, booleans and nulls say nothing.
+    Arguments that are not JSON are read as text.
     """
     try:
         parsed = json.loads(arguments) if arguments.strip() else {}
     except (ValueError, RecursionError):
         parsed = arguments
-    return list(_argument_leaves(parsed, ""))
+    return list(_argument_leaves(parsed, "", split))
 
 
-def _argument_leaves(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, str]]:
+def _argument_leaves(value: Any, name: str, split: int, depth: int = 0) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _argument_leaves(inner, str(key), depth + 1) if depth < 60 else ()
+            yield from _argument_leaves(inner, str(key), split, depth + 1) if depth < 60 else ()
     elif isinstance(value, list):
         for inner in value:
-            yield from _argument_leaves(inner, name, depth + 1) if depth < 60 else ()
+            yield from _argument_leaves(inner, name, split, depth + 1) if depth < 60 else ()
     elif isinstance(value, str):
         whole = canonical(value)
         if SHORTEST <= len(whole) <= LONGEST and "\n" not in value:
             yield name, whole
-        if len(whole) > 12:
+        if len(whole) > split:
             for part in list(dict.fromkeys(text_values(value)))[:MOST]:
                 if part != whole:
                     yield name, part

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from jettison.replay.guess import WIRES, guess_wire
-from jettison.replay.readers import Recorded, read, read_bytes
+from jettison.replay.readers import Recorded, read, read_all, read_bytes
 
-__all__ = ["WIRES", "Recorded", "guess_wire", "read", "read_bytes"]
+__all__ = ["WIRES", "Recorded", "guess_wire", "read", "read_all", "read_bytes"]

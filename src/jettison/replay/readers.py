@@ -20,7 +20,7 @@ from jettison.errors import ConfigError, InvalidInput
 from jettison.replay import claude_code
 from jettison.replay.guess import WIRES, guess_wire
 
-__all__ = ["Recorded", "read", "read_bytes"]
+__all__ = ["Recorded", "read", "read_all", "read_bytes"]
 
 _LISTS = ("messages", "input", "contents")
 _SYSTEM = {
@@ -48,6 +48,8 @@ class Recorded:
     """The whole request, when the input was one; `messages` are its own."""
     name: str = ""
     """File name, and which row of it."""
+    task: str = ""
+    """Of which task it was a run, where the row has a `task`."""
     notes: tuple[str, ...] = ()
     """What the reader chose or left out, one line each."""
 
@@ -57,14 +59,29 @@ def read(source: str, *, row: int | None = None, wire: str | None = None) -> Rec
 
     Raises InvalidInput (what, where, what to do) and ConfigError for a `row` or `wire` that does not exist.
     """
+    data, name = _load(source)
+    return read_bytes(data, name=name, row=row, wire=wire)
+
+
+def read_all(source: str, *, wire: str | None = None) -> list[Recorded]:
+    """Every history of a file, in its order; a file with one gives a list of one. Raises what `read` raises."""
+    data, name = _load(source)
+    text = _decode(data, name)
+    rows = [] if not text.strip() or _whole(text, name)[0] else _lines(text, name)[0]
+    if not rows or not all(isinstance(row, dict) and _request(row) for row in rows):
+        return [read_bytes(data, name=name, wire=wire)]
+    return [_recorded(row, wire, f"{name} row {number}", []) for number, row in enumerate(rows, 1)]
+
+
+def _load(source: str) -> tuple[bytes, str]:
+    """(bytes, name) of a file, or of standard input for "-"."""
     if source == "-":
-        return read_bytes(sys.stdin.buffer.read(), name="<stdin>", row=row, wire=wire)
+        return sys.stdin.buffer.read(), "<stdin>"
     path = Path(source)
     try:
-        data = path.read_bytes()
+        return path.read_bytes(), path.name
     except OSError as error:
         raise InvalidInput(f"cannot read {source}: {error.strerror or error}; check the path") from error
-    return read_bytes(data, name=path.name, row=row, wire=wire)
 
 
 def read_bytes(data: bytes, *, name: str, row: int | None = None, wire: str | None = None) -> Recorded:
@@ -210,6 +227,7 @@ def _recorded(record: dict[str, Any], wire: str | None, name: str, notes: list[s
         tools=_embedded(found.get("tools")) or None,
         model=model if isinstance(model, str) else None,
         name=name,
+        task=str(record.get("task", "")),
         notes=tuple(notes),
     )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 
 from jettison.errors import ConfigError
+from jettison.flow.dependencies import Edge
 from jettison.plan import Protection, Report, Row
 from jettison.report._text import clean, plural, position, shorten, signal
 
@@ -64,9 +65,15 @@ def _number(item: str) -> int:
     return int(head) if head.lstrip("-").isdigit() else 0
 
 
-def explain(reports: Sequence[Report], item: str, console: Console | None = None) -> None:
+def explain(
+    reports: Sequence[Report],
+    item: str,
+    console: Console | None = None,
+    dependencies: Callable[[str], Sequence[Edge]] | None = None,
+) -> None:
     """Print the story of one item, or of each item of one message, over all calls of a session, oldest first.
 
+    `dependencies`: `Session.dependencies`, for the chain of values: from which item, to which calls.
     Raises ConfigError when no report has such an item.
     """
     console = console or Console()
@@ -78,6 +85,10 @@ def explain(reports: Sequence[Report], item: str, console: Console | None = None
         if i:
             console.print()
         _story([(report, rows.get(row.item)) for report, rows in story], row, console)
+        if dependencies is not None:
+            names = {each.item: clean(each.name or each.kind) for each in reports[-1].rows}
+            for line in _chain(row.item, dependencies(row.item), names):
+                console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _found(reports: Sequence[Report], item: str) -> list[Row]:
@@ -90,6 +101,23 @@ def _found(reports: Sequence[Report], item: str) -> list[Row]:
             with suppress(ConfigError):
                 return matching(report.build_rows(), item)
         raise
+
+
+def _chain(item: str, edges: Sequence[Edge], names: Mapping[str, str]) -> Iterator[str]:
+    """Value → producer → consumers, one line a value; of a call also what its arguments came from."""
+    produced: dict[str, list[str]] = {}
+    for edge in edges:
+        if edge.producer == item:
+            where = f"{names.get(edge.consumer, 'a call')}({edge.argument}) {edge.consumer}"
+            produced.setdefault(edge.value, []).append(where)
+    for value, uses in list(produced.items())[:_MOST]:
+        more = f" and {len(uses) - 4} more" if len(uses) > 4 else ""
+        yield f"value “{shorten(clean(value), 60)}” → here → {', '.join(uses[:4])}{more}"
+    if len(produced) > _MOST:
+        yield f"and {len(produced) - _MOST} more values that calls used"
+    for edge in [edge for edge in edges if edge.consumer == item][:_MOST]:
+        source = f"{names.get(edge.producer, 'an item')} {edge.producer}"
+        yield f"value “{shorten(clean(edge.value), 60)}” → {source} → here ({edge.argument})"
 
 
 def _story(story: Sequence[tuple[Report, Row | None]], row: Row, console: Console) -> None:

@@ -21,7 +21,7 @@ __all__ = ["rank"]
 
 SMALL = 40
 """Tokens up to which an item is kept whole or not at all: the mark of a cut (14–19 tokens) would eat the gain."""
-KAPPA = 0.01
+KAPPA = 0.03
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
 
 GAP = 2
@@ -184,7 +184,8 @@ class _Look:
     covered: set[str]
     now: int
     """Units learnt so far: the clock of uses and mentions."""
-    odds: dict[str, float] = field(default_factory=dict)
+    decay: dict[str, float] = field(default_factory=dict)
+    """e^−odds of each value, its key aside."""
 
     def __post_init__(self) -> None:
         self.covered |= self.flow.head
@@ -223,18 +224,18 @@ class _Look:
     def worths(self, source: Source, indices: Iterable[int]) -> list[tuple[str, float]]:
         """(value, worth) of uncovered values, each once."""
         found: dict[str, float] = {}
-        covered, odds = self.covered, self.odds
+        covered, decay = self.covered, self.decay
         for index in indices:
-            bonus = None
+            bonus = 0.0
             for value in source.values[index]:
                 if value in covered:
                     continue
-                z = odds.get(value)
-                if z is None:
-                    z = odds[value] = self.flow.odds(value, self.now)
-                if bonus is None:
-                    bonus = self.flow.key_odds(source, index)
-                found[value] = 1 / (1 + math.exp(-z - bonus))
+                e = decay.get(value)
+                if e is None:
+                    e = decay[value] = math.exp(-self.flow.odds(value, self.now))
+                if not bonus:
+                    bonus = math.exp(-self.flow.key_odds(source, index))
+                found[value] = 1 / (1 + e * bonus)
         return list(found.items())
 
 

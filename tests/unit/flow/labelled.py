@@ -1,4 +1,8 @@
-"""Sentences that bind the agent, and sentences that do not, in English and in Russian, line by line the same."""
+"""Sentences that bind the agent, and sentences that do not, in English and in Russian, line by line the same.
+
+`BINDING` and `FREE` were written beside the patterns. `LATER` and `LATER_FREE` were written afterwards and tried once:
+English 0.94 precision and 0.83 recall, Russian 1.00 and 0.94; then three patterns were widened for what was missed.
+"""
 
 BINDING = (
     ("Never push to main.", "Никогда не пушь в main."),
@@ -70,4 +74,44 @@ FREE = (
     ("It is the only tent we own.", "Это единственная наша палатка."),
     ("The logs do not show anything unusual.", "В логах нет ничего необычного."),
     ("Thanks, that was only a test.", "Спасибо, это был всего лишь тест."),
+)
+LATER = (
+    ("Please never call the customer before 9 am.", "Не звони клиенту до девяти утра."),
+    ("You are not allowed to change prices.", "Менять цены запрещено."),
+    ("All dates have to be in ISO format, and only in ISO format.", "Все даты должны быть в формате ISO."),
+    ("Don't book anything with a layover.", "Не бронируй ничего с пересадкой."),
+    ("Keep the total under 1,200 dollars, no more than two stops.", "Бюджет — не больше 1200 долларов."),
+    ("Only send the email once I approve the draft.", "Письмо отправляй только после моего одобрения."),
+    ("Check with me before you spend money.", "Согласуй со мной, прежде чем тратить деньги."),
+    ("Everything outside of src/ is off limits.", "Ничего вне src/ трогать нельзя."),
+    ("Do not, under any circumstances, drop the table.", "Ни при каких обстоятельствах не удаляй таблицу."),
+    ("Responses must not mention the competitor.", "В ответах нельзя упоминать конкурента."),
+    ("Make sure you don't overwrite existing files.", "Проследи, чтобы существующие файлы не перезаписывались."),
+    ("Always run the linter before committing.", "Всегда запускай линтер перед коммитом."),
+    ("No emails without my permission.", "Никаких писем без моего разрешения."),
+    ("Use exactly three bullet points and nothing else.", "Пиши ровно три пункта и ничего лишнего."),
+    ("Refrain from editing generated files.", "Не редактируй сгенерированные файлы."),
+    ("Commit only to the feature branch.", "Коммить только в ветку feature."),
+    ("Customers must be informed by Friday.", "Клиентов обязательно предупреди до пятницы."),
+    ("The seats should only be aisle seats.", "Места должны быть только у прохода."),
+)
+LATER_FREE = (
+    ("I always fly with a window seat.", "Я всегда летаю у окна."),
+    ("My flight was only two hours.", "Мой рейс длился всего два часа."),
+    ("We must have missed the mail.", "Мы, наверное, пропустили письмо."),
+    ("The order never shipped.", "Заказ так и не отправили."),
+    ("I was told only one bag is included.", "Мне сказали, что включена только одна сумка."),
+    ("She doesn't have an account.", "У неё нет аккаунта."),
+    ("Could you only refund half?", "Можно вернуть только половину?"),
+    ("They do not accept cards there.", "Там не принимают карты."),
+    ("Last year I only paid 40 euros.", "В прошлом году я заплатила только 40 евро."),
+    ("It's always the same with this airline.", "С этой авиакомпанией всегда так."),
+    ("The function only returns the first row.", "Функция возвращает только первую строку."),
+    ("I never got a confirmation email.", "Подтверждение мне никогда не приходило."),
+    ("You guys are always so helpful!", "Вы всегда так помогаете!"),
+    ("That must be the one.", "Должно быть, это он."),
+    ("I would rather not pay more.", "Я бы не хотела платить больше."),
+    ("We do not know the reason.", "Мы не знаем причины."),
+    ("It only happens on Mondays.", "Это бывает только по понедельникам."),
+    ("I'd like to avoid paying the fee.", "Хотелось бы не платить комиссию."),
 )

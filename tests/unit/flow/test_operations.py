@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from reading import call, facts, join, read, says, user
 
 from jettison.task import Task
-from reading import call, facts, join, read, says, user
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "support_refund.json"
 PENDING = {"status": "pending", "ticket": "RF-20931", "order_id": "ORD-48213"}
@@ -93,7 +93,9 @@ def test_a_matching_completion_closes_it(completion):
         call("get_refund", {"ticket": "RF-20931"}, {"ticket": "RF-20931", "status": "pending"}, number=1),
         call("get_order", {"order_id": "ORD-48213"}, {"order_id": "ORD-48213", "state": "delivered"}, number=1),
         call("get_refund", {"ticket": "RF-77"}, {"ticket": "RF-77", "status": "settled"}, number=1),
-        call("get_order", {"id": "ORD-1"}, {"order_id": "ORD-1", "status": "delivered", "refund": "RF-20931"}, number=1),
+        call(
+            "get_order", {"id": "ORD-1"}, {"order_id": "ORD-1", "status": "delivered", "refund": "RF-20931"}, number=1
+        ),
         says("The refund RF-20931 is completed."),
         user("Is RF-20931 there yet?"),
     ],
@@ -197,7 +199,9 @@ def test_a_revealed_tool_stands_while_it_can_be_called():
     assert not read(dead, tools=("search_tools", "refund_order"))[0].facts
 
 
-@pytest.mark.parametrize("stub", ["File unchanged since last read.", "Same as before.", "Файл не изменился с прошлого чтения."])
+@pytest.mark.parametrize(
+    "stub", ["File unchanged since last read.", "Same as before.", "Файл не изменился с прошлого чтения."]
+)
 def test_an_unchanged_result_holds_its_original(stub):
     first = call("read_file", {"path": "a.py"}, "def a(): ...\n" * 20)
     other = call("read_file", {"path": "b.py"}, "def b(): ...\n" * 20, number=1)

@@ -1,16 +1,16 @@
 """Goals and constraints.
 
-Constraints are measured on the 64 labelled pairs of `labelled.py` (half of them bind): at the time of writing
-precision and recall are 1.00 / 1.00 in English and 1.00 / 1.00 in Russian; the patterns were adjusted on three of the
-pairs, so expect a little less on new text. The test asks for 0.9 of each.
+Constraints are measured on the 100 labelled pairs of `labelled.py` (half of them bind). At the time of writing
+precision and recall are 1.00 / 1.00 in both languages, but the patterns have seen these sentences. On 36 pairs that
+they had not seen: English 0.94 / 0.83, Russian 1.00 / 0.94. The test asks for 0.9 of each.
 """
 
 import pytest
+from labelled import BINDING, FREE, LATER, LATER_FREE
+from reading import call, join, read, says, user
 
 from jettison.flow.constraints import constraint_cue
 from jettison.task import Task
-from labelled import BINDING, FREE
-from reading import call, join, read, says, user
 
 TENT = "Refund the tent of ORD-48213, please."
 
@@ -21,11 +21,11 @@ def goals(*parts, task=None):
 
 @pytest.mark.parametrize("language", [0, 1], ids=["English", "Russian"])
 def test_constraints_are_told_from_tales_questions_and_wishes(language):
-    assert len(BINDING) + len(FREE) >= 60
-    hits = [pair[language] for pair in BINDING if constraint_cue(pair[language]) is not None]
-    false = [pair[language] for pair in FREE if constraint_cue(pair[language]) is not None]
-    missed = sorted({pair[language] for pair in BINDING} - set(hits))
-    recall, precision = len(hits) / len(BINDING), len(hits) / max(1, len(hits) + len(false))
+    binding, free = BINDING + LATER, FREE + LATER_FREE
+    hits = [pair[language] for pair in binding if constraint_cue(pair[language]) is not None]
+    false = [pair[language] for pair in free if constraint_cue(pair[language]) is not None]
+    missed = sorted({pair[language] for pair in binding} - set(hits))
+    recall, precision = len(hits) / len(binding), len(hits) / max(1, len(hits) + len(false))
     told = f"precision {precision:.2f}, recall {recall:.2f}; false: {false}; missed: {missed}"
     assert precision >= 0.9, told
     assert recall >= 0.9, told

@@ -1,0 +1,61 @@
+"""What `tune` does: read the runs, fit, print the weights beside those in use, write them to a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.table import Table
+
+from jettison.cli.output import to_json, write_file
+from jettison.replay.tune import Tuned, collect, tune
+
+__all__ = ["run", "to_toml"]
+
+
+def run(paths: Sequence[str], *, by: str, folds: int, l2: float, json: str | None, toml: str | None) -> None:
+    """Fit the weights on the runs in the files and show them. Raises what `tune` raises."""
+    runs = collect(paths, lambda line: print(line, file=sys.stderr))
+    tuned = tune(runs, by=by, folds=folds, l2=l2)
+    console = Console()
+    console.print(_table(tuned))
+    console.print()
+    for line in _evidence(tuned):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    if json is not None:
+        write_file(to_json({"better": tuned.better, "verdict": tuned.verdict, **asdict(tuned)}), json)
+    if toml is not None:
+        write_file(to_toml(tuned).encode("utf-8"), toml)
+
+
+def _table(tuned: Tuned) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for head in ("weight", "in use", "fitted", "standard error"):
+        table.add_column(head, justify="left" if head == "weight" else "right")
+    for weight in tuned.weights:
+        table.add_row(weight.name, f"{weight.shipped:+.2f}", f"{weight.fitted:+.2f}", f"{weight.error:.2f}")
+    return table
+
+
+def _evidence(tuned: Tuned) -> list[str]:
+    return [
+        f"{tuned.rows:,} rows, {tuned.needed:,} of them needed later, from {tuned.runs} runs of {tuned.tasks} tasks.",
+        f"Held-out log-loss of the weights in use {tuned.loss:.5f}; {tuned.folds} folds by {tuned.by}, "
+        f"L2 {tuned.l2:g} towards the weights in use, intervals 95 %, drawing whole runs.",
+        f"Verdict: {tuned.verdict}.",
+    ]
+
+
+def to_toml(tuned: Tuned) -> str:
+    """The fitted weights, with the evidence in comments."""
+    terms = [weight for weight in tuned.weights if not weight.name.startswith("shape.")]
+    shapes = [weight for weight in tuned.weights if weight.name.startswith("shape.")]
+    lines = ["# Written by `jettison tune`.", *(f"# {line}" for line in _evidence(tuned))]
+    for title, group in (("worth", terms), ("shapes", shapes)):
+        lines += ["", f"[{title}]"]
+        for weight in group:
+            note = f"# in use {weight.shipped:+.2f}, standard error {weight.error:.2f}"
+            lines.append(f"{weight.name.removeprefix('shape.')} = {weight.fitted:.2f}  {note}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,106 @@
+"""Evict: within the room by estimate, forced picks always, then the newest units whole, then stubs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jettison.ranking import WHOLE
+from jettison.stages.evict import evict
+from strategies import law
+from unit.flow.reading import call, join, says, user
+from unit.stages.scene import scene
+
+
+def rows(mark, count=12):
+    return [{"order_id": f"{mark}-{n:03}", "note": f"{mark} some words beside the number {n}"} for n in range(count)]
+
+
+SEEN = scene(
+    join(
+        user("Look through the orders."),
+        call("list", {"page": 1}, rows("ORD")),
+        call("list", {"page": 2}, rows("RMA"), number=1),
+        says("Two pages read, and a few words of prose about them that nobody needs. " * 3),
+        call("list", {"page": 3}, rows("SPR"), number=2),
+        user("Go on."),
+    )
+)
+NAMES = ("1.0", "3.0", "5.0", "6.0")
+ALL = SEEN.tokens(*NAMES)
+
+
+def spent(ranking, selection):
+    """What the selection costs by the estimate of its picks, companions and paths aside."""
+    opened = {pick.unit for pick in selection.taken}
+    tokens = sum(pick.tokens for pick in selection.taken if pick.item and pick.unit not in selection.full)
+    for index, candidate in ranking.candidates.items():
+        if index in selection.full:
+            tokens += candidate.tokens
+        elif index in opened or index in selection.stubs:
+            tokens += candidate.overhead
+    return tokens
+
+
+@given(st.integers(0, ALL + 50))
+@law(200)
+def test_the_room_is_respected(room):
+    ranking = SEEN.rank(*NAMES)
+    assert spent(ranking, evict(ranking, room)) <= room
+
+
+@given(st.integers(0, ALL))
+@law(50)
+def test_nothing_is_taken_twice_and_labels_are_of_the_same_record(room):
+    ranking = SEEN.rank(*NAMES)
+    selection = evict(ranking, room)
+    taken = [(pick.unit, pick.item, pick.segment) for pick in selection.taken]
+    assert len(set(taken)) == len(taken)
+    assert not set(selection.full) & set(selection.stubs)
+    for pick in selection.taken:
+        if pick.item and pick.label != WHOLE:
+            segments = SEEN.flow.sources[pick.item].parts.segments
+            assert segments[pick.label].record == segments[pick.segment].record
+
+
+@given(st.integers(0, 300))
+@law(50)
+def test_forced_picks_are_taken_whatever_the_room(room):
+    seen = SEEN.locked(("2.0", "some words beside the number 7"), ("7.0", "SPR-004"))
+    selection = evict(seen.rank(*NAMES), room)
+    taken = {(pick.item, pick.segment) for pick in selection.taken if pick.item}
+    assert {(seen.item("2.0").id, 15), (seen.item("7.0").id, 8)} <= taken
+
+
+def test_no_room_takes_nothing():
+    selection = evict(SEEN.rank("1.0", "3.0"), 0)
+    assert (selection.taken, selection.full, selection.stubs) == ([], [], [])
+
+
+def test_room_for_all_restores_all_newest_first():
+    ranking = SEEN.rank(*NAMES)
+    assert evict(ranking, 2 * ALL).full == [SEEN.item(name).unit for name in reversed(NAMES)]
+
+
+def test_the_newest_unit_is_restored_first():
+    """Three equal pages and room for a little more than one."""
+    pages = [call("list", {"page": n}, rows(mark), number=n) for n, mark in enumerate(("AAA", "BBB", "CCC"))]
+    seen = scene(join(user("Look."), *pages, user("Go on.")))
+    selection = evict(seen.rank("1.0", "3.0", "5.0"), int(seen.tokens("1.0") * 1.2))
+    assert not set(selection.full) - {seen.item("5.0").unit}
+
+
+def test_units_without_a_kept_segment_are_stubbed_newest_first():
+    blank = "\n".join(["- - -"] * 60)
+    pages = [call("look", {"page": n}, blank, number=n) for n in range(4)]
+    seen = scene(join(user("Look."), *pages, user("Go on.")))
+    ranking = seen.rank("1.0", "3.0", "5.0", "7.0")
+    overhead = ranking.candidates[seen.item("1.0").unit].overhead
+    selection = evict(ranking, 2 * overhead)
+    kept = {pick.unit for pick in selection.taken} | set(selection.stubs)
+    assert kept == {seen.item("5.0").unit, seen.item("7.0").unit}
+
+
+def test_a_frozen_unit_is_never_stubbed():
+    unit = SEEN.item("1.0").unit
+    for room in range(0, SEEN.tokens("1.0"), 50):
+        selection = evict(SEEN.rank("1.0", frozen=(unit,)), room)
+        assert (selection.taken, selection.full, selection.stubs) == ([], [], [])

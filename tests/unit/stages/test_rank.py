@@ -1,0 +1,132 @@
+"""Rank: forced picks first, then gain per token; what is held elsewhere is worth nothing."""
+
+import json
+
+import pytest
+
+from jettison.items import Fidelity
+from jettison.ranking import WHOLE
+from jettison.stages.rank import KAPPA
+from unit.flow.reading import call, join, says, user
+from unit.stages.scene import scene
+
+ROWS = [{"order_id": f"ORD-{n}913", "note": "kept for the reader " + "ab" * n} for n in range(1, 7)]
+OTHER = [{"order_id": f"RMA-{n}513", "note": "something else here " + "cd" * n} for n in range(1, 7)]
+
+
+def history(*results):
+    made = [call("list", {"page": n}, result, number=n) for n, result in enumerate(results)]
+    return join(user("Look through the orders."), *made, user("Go on."))
+
+
+def gains(ranking, name):
+    """Gain of each segment of an item."""
+    return {pick.segment: -pick.order * pick.tokens for pick in ranking.picks if pick.item.startswith(f"{name}-")}
+
+
+def test_all_segments_of_all_candidates_are_ordered_once():
+    seen = scene(history(ROWS, OTHER))
+    ranking = seen.rank("1.0", "3.0")
+    assert list(ranking.candidates) == [seen.item("1.0").unit, seen.item("3.0").unit]
+    for name in ("2.0", "4.0"):
+        assert sorted(gains(ranking, name)) == list(range(12))
+    openings = [pick for pick in ranking.picks if not pick.item]
+    assert sorted(pick.unit for pick in openings) == list(ranking.candidates)
+
+
+def test_the_best_gain_per_token_comes_first():
+    orders = [pick.order for pick in scene(history(ROWS, OTHER)).rank("1.0", "3.0").picks]
+    assert orders == sorted(orders)
+
+
+def test_an_identifier_is_worth_more_than_prose():
+    found = gains(scene(history(ROWS)).rank("1.0"), "2.0")
+    assert found[0] > 10 * found[1]
+
+
+def test_of_two_holders_of_a_value_only_one_is_paid():
+    ranking = scene(history(ROWS, ROWS)).rank("1.0", "3.0")
+    old, new = gains(ranking, "2.0"), gains(ranking, "4.0")
+    for segment in range(0, 12, 2):
+        assert min(old[segment], new[segment]) <= KAPPA
+        assert max(old[segment], new[segment]) > KAPPA
+
+
+def test_what_stays_anyway_is_worth_nothing_elsewhere():
+    alone = gains(scene(history(ROWS, OTHER)).rank("1.0"), "2.0")
+    held = gains(scene(history(ROWS, ROWS)).rank("1.0"), "2.0")
+    assert all(held[segment] <= KAPPA < alone[segment] for segment in range(0, 12, 2))
+
+
+def test_what_the_plan_already_dropped_covers_nothing():
+    seen = scene(history(ROWS, ROWS)).decided("4.0", Fidelity.GONE)
+    assert all(gain > KAPPA for segment, gain in gains(seen.rank("1.0"), "2.0").items() if segment % 2 == 0)
+
+
+def test_values_of_the_instructions_are_worth_nothing():
+    system = [{"role": "system", "content": " ".join(row["order_id"] for row in ROWS)}]
+    found = gains(scene(system + history(ROWS)).rank("2.0"), "3.0")
+    assert all(found[segment] <= KAPPA for segment in range(0, 12, 2))
+
+
+def test_forced_segments_come_first():
+    seen = scene(history(ROWS, OTHER)).locked(("2.0", "kept for the reader abababab"))
+    picks = seen.rank("1.0", "3.0").picks
+    forced = [pick for pick in picks if pick.forced]
+    assert picks[: len(forced)] == tuple(forced)
+    assert {(pick.item, pick.segment) for pick in forced if pick.item} == {(seen.item("2.0").id, 7)}
+    assert seen.rank("1.0").candidates[seen.item("1.0").unit].must
+
+
+def test_a_protected_span_over_several_lines_forces_each_of_them():
+    lines = "\n".join(f"line {n} of the listing" for n in range(20))
+    seen = scene(history(lines)).locked(("2.0", "3 of the listing\nline 4"))
+    (part,) = seen.rank("1.0").candidates[seen.item("1.0").unit].parts
+    assert part.forced == {3, 4}
+
+
+def test_a_span_that_no_segment_holds_keeps_its_item_whole():
+    """The span runs over the border of two leaves, so no cut gives it word for word."""
+    seen = scene(history(ROWS)).locked(("2.0", json.dumps(ROWS[0])[5:40]))
+    candidate = seen.rank("1.0").candidates[seen.item("1.0").unit]
+    assert candidate.parts == []
+    assert candidate.overhead == candidate.tokens
+
+
+def test_a_protected_item_is_part_of_what_its_unit_costs():
+    seen = scene(history(ROWS)).locked(("2.0", ""))
+    candidate = seen.rank("1.0").candidates[seen.item("1.0").unit]
+    assert (candidate.parts, candidate.must) == ([], True)
+
+
+def test_a_frozen_unit_is_whole_or_gone():
+    seen = scene(history(ROWS, OTHER))
+    ranking = seen.rank("1.0", "3.0", frozen=(seen.item("1.0").unit,))
+    candidate = ranking.candidates[seen.item("1.0").unit]
+    assert candidate.frozen
+    assert (candidate.parts, candidate.texts, candidate.overhead) == ([], [], seen.tokens("1.0"))
+    (pick,) = [pick for pick in ranking.picks if pick.unit == seen.item("1.0").unit]
+    assert (pick.item, pick.segment) == ("", WHOLE)
+
+
+def test_a_small_result_is_not_cut():
+    assert scene(history("short")).rank("1.0").candidates.popitem()[1].parts == []
+
+
+def test_what_an_earlier_epoch_left_is_all_there_is_to_choose_from():
+    seen = scene(history(ROWS)).decided("2.0", Fidelity.COMPRESSED, "x" * 80, (0, 2, 4))
+    ranking = seen.rank("1.0")
+    assert sorted(gains(ranking, "2.0")) == [0, 2, 4]
+    stubbed = scene(history(ROWS)).decided("2.0", Fidelity.STUB, "[cut 9 tokens, ref badugisona]")
+    assert gains(stubbed.rank("1.0"), "2.0") == {}
+
+
+def test_prose_of_the_assistant_can_go_alone():
+    seen = scene(join(user("Hi."), says("A long answer. " * 20), user("Go on.")))
+    candidate = seen.rank("1.0").candidates[seen.item("1.0").unit]
+    assert candidate.texts == [seen.item("1.0")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_call_is_ranked_the_same(seed):
+    assert scene(history(ROWS, OTHER)).rank("1.0", "3.0").picks == scene(history(ROWS, OTHER)).rank("1.0", "3.0").picks
