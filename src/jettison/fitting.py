@@ -102,7 +102,8 @@ class Fitting:
         if call.system is not None and kit.wire.system_field is None:
             raise ConfigError(f"on {kit.wire.name} system text is in the messages: system= cannot be given")
         self.kit, self.call, self.old = kit, call, old
-        self.wire, self.policy, self.costs = kit.wire, kit.policy, kit.costs
+        self.wire, self.costs = kit.wire, kit.costs
+        self.policy = replace(kit.policy, reasoning_drop=True) if call.reasoning_drop else kit.policy
         self.taken = old.history.take(self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools, schema = schemas(call.tools, call.response_schema)

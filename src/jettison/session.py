@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 from jettison.budget import Budget
@@ -32,8 +33,9 @@ class Body(dict[str, Any]):
 class Session:
     """One conversation. Give `fit` the full history at each call, as agents have it.
 
-    `policy`: a `Policy`, or a `Budget` or int for the default policy with that budget. `archive`: an `Archive`;
-    None keeps what is evicted in memory. Raises ConfigError for an unknown wire or counter.
+    `policy`: a `Policy`, or a `Budget` or int for the default policy with that budget. `archive`: the name of a
+    SQLite file, or an `Archive`; None keeps what is evicted in memory. Raises ConfigError for an unknown wire or
+    counter, ArchiveError for a file that cannot be used.
     """
 
     def __init__(
@@ -42,15 +44,13 @@ class Session:
         *,
         wire: str = "openai-chat",
         model: str | None = None,
-        archive: Archive | None = None,
+        archive: Archive | str | PathLike[str] | None = None,
     ) -> None:
-        from jettison.archive import MemoryArchive
+        from jettison.archive import opened
 
         self.policy = policy if isinstance(policy, Policy) else Policy(budget=policy)
         self.wire, self.traits, self.model = wire_named(wire), TRAITS[wire], model
-        if isinstance(archive, str):
-            raise ConfigError("archive files are not available yet: pass an Archive, or None for memory")
-        self.archive: Archive = MemoryArchive() if archive is None else archive
+        self.archive: Archive = opened(archive)
         self.task = Task()
         self.counter = counter_for(self.policy.counter, model, self.traits.family)
         self._costs = CountCache(self.counter)

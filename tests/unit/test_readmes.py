@@ -92,7 +92,9 @@ def test_the_examples_run(page: str, capsys: pytest.CaptureFixture[str]) -> None
     assert "->" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "docs/decisions/README.md"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "docs/benchmarks.md", "docs/decisions/README.md"]
+)
 def test_links_to_files_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text("utf-8")):
         assert "://" in target or (ROOT / page).parent.joinpath(target).exists(), target
@@ -106,6 +108,7 @@ def test_options_of_the_command_exist(page: str) -> None:
     assert {command.name or command.callback.__name__ for command in app.registered_commands if command.callback} == {
         "fit",
         "demo",
+        "tune",
     }
     source = (ROOT / "src/jettison/cli/app.py").read_text("utf-8")
     for line in "\n".join(blocks(page, "sh")).splitlines():

@@ -7,8 +7,8 @@ at 25 % of the body.
 Refitted on the four recorded sets (`jettison tune`, 133,813 rows of 300 runs, L2 100) and left as they are:
 held-out log-loss falls by .00095 [.00058, .00136] of .04978 where the same sets were seen, and rises by .00147
 [.00103, .00194] on a set that was not. In replay at 25 % such a fit (with an intercept a set) changes strict support by
-+1.0 / +0.4 / −0.9 / +0.1 (mcpmark / swe-lm32b / tau-airline / toolathlon); fits on the three other sets by +0.7 / −0.4 /
-−0.5 / +0.2.
++1.0 / +0.4 / −0.9 / +0.1 (mcpmark / swe-lm32b / tau-airline / toolathlon); fits on the three other sets by
++0.7 / −0.4 / −0.5 / +0.2.
 """
 
 from __future__ import annotations

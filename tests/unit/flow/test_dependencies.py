@@ -90,7 +90,9 @@ def test_an_argument_that_is_part_of_a_text_is_found_by_search(text, value):
     flow = learnt(unit(0, result(f"{FILLER}\n{text}\n{FILLER}")), unit(1, call(f'{{"q": "{value}"}}')))
     edge = flow.edges[0]
     assert edge.producer == "0.0-r"
-    assert any(edge.value in values for values in flow.sources["0.0-r"].values), "it is a value of that text from now on"
+    assert any(edge.value in values for values in flow.sources["0.0-r"].values), (
+        "it is a value of that text from now on"
+    )
 
 
 def test_a_value_of_the_head_is_not_searched():
@@ -125,7 +127,15 @@ def test_keys_that_do_not_name(key):
 
 
 LINES = st.sampled_from(
-    ["ORD-9913", "see src/a/b.py", "sub/path/of/it", '{"id": "ORD-9913"}', '{"path": "src/a"}', '{"q": "path/of"}', FILLER]
+    [
+        "ORD-9913",
+        "see src/a/b.py",
+        "sub/path/of/it",
+        '{"id": "ORD-9913"}',
+        '{"path": "src/a"}',
+        '{"q": "path/of"}',
+        FILLER,
+    ]
 )
 ENTRIES = st.tuples(st.sampled_from([Kind.USER, Kind.ASSISTANT, Kind.CALL, Kind.RESULT, Kind.INSTRUCTION]), LINES)
 HISTORIES = st.lists(st.lists(ENTRIES, min_size=1, max_size=4), min_size=1, max_size=8)

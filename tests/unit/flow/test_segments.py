@@ -59,7 +59,9 @@ def test_a_long_line_is_cut_after_separators():
 
 
 def test_a_leaf_has_its_record_and_key():
-    assert triples('{"order": {"id": "ORD-1", "lines": [{"sku": "A", "n": 2}, {"sku": "B"}]}, "tags": ["x", true]}') == [
+    assert triples(
+        '{"order": {"id": "ORD-1", "lines": [{"sku": "A", "n": 2}, {"sku": "B"}]}, "tags": ["x", true]}'
+    ) == [
         ("order", "id", "ORD-1"),
         ("order.lines[0]", "sku", "A"),
         ("order.lines[0]", "n", "2"),
@@ -113,7 +115,10 @@ def test_json_inside_an_mcp_wrapper_is_read_as_json():
 
 def test_a_list_of_two_wrappers_is_read_as_a_list():
     text = json.dumps([{"type": "text", "text": "first"}, {"type": "text", "text": "second"}])
-    assert [leaf for leaf in triples(text) if leaf[1] == "text"] == [("[0]", "text", "first"), ("[1]", "text", "second")]
+    assert [leaf for leaf in triples(text) if leaf[1] == "text"] == [
+        ("[0]", "text", "first"),
+        ("[1]", "text", "second"),
+    ]
 
 
 def test_literal_line_breaks_are_unescaped():
@@ -140,7 +145,7 @@ def test_any_depth_of_nesting_is_read(depth, left, right):
 
 def test_no_depth_falls_between_what_is_parsed_and_what_is_read():
     """The parser and the writer of `json` give up at depths that differ by one."""
-    assert all(segment("[" * depth + "1" + "]" * depth).segments for depth in range(960, 1_000))
+    assert all(segment("[" * depth + "1" + "]" * depth).segments for depth in range(850, 1_000))
 
 
 @pytest.mark.parametrize("text", ["a", "👩‍👧", "数", "🇦🇹", "e\u0301", "a b ", "\\n", "\n", "a\r\n"])

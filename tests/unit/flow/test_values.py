@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jettison.flow.segments import Segment
-from jettison.flow.values import LONGEST, MOST, argument_values, canonical, segment_values, shape, shape_worth, text_values
+from jettison.flow.values import (
+    LONGEST,
+    MOST,
+    argument_values,
+    canonical,
+    segment_values,
+    shape,
+    shape_worth,
+    text_values,
+)
 from jettison.flow.weights import SHAPES
 from strategies import law
 
