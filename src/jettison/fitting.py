@@ -167,7 +167,9 @@ class Fitting:
             if name not in locks.whole and all(lock.text in decision.text for lock in locks.spans.get(name, ()))
         }
         for unit in self.view.units:
-            joined = [item.id for item in unit.of(Kind.CALL, Kind.RESULT)]
+            # Where an edit does not void reasoning, it and what follows it are one as well.
+            kinds = (Kind.CALL, Kind.RESULT) if self.kit.traits.voids else (Kind.CALL, Kind.RESULT, Kind.REASONING)
+            joined = [item.id for item in unit.of(*kinds)]
             gone = [name for name in joined if name in kept and kept[name].fidelity is Fidelity.GONE]
             if len(gone) < len(joined):
                 for name in gone:  # a call and its results go together or not at all
@@ -365,15 +367,16 @@ def forked(old: State, taken: Snapshot) -> State:
     """The state for a history that was edited, rewound or forked: decisions go with their content."""
     kept = [item for record in old.history.records[: taken.common] for item in record]
     decisions = {item.id: old.plan.decisions[item.id] for item in kept if item.id in old.plan.decisions}
-    loose: dict[str, list[Decision]] = {}
+    loose: dict[tuple[Kind, str], list[Decision | None]] = {}
     for record in old.history.records[taken.common :]:
-        for item in record:
-            if item.id in old.plan.decisions:
-                loose.setdefault(item.id.partition("-")[2], []).append(old.plan.decisions[item.id])
+        for item in record:  # those without a decision too: the third of equal items stays the third
+            same = loose.setdefault((item.kind, item.id.partition("-")[2]), [])
+            same.append(old.plan.decisions.get(item.id))
     for record in taken.records[taken.common :]:
         for item in record:
-            same = loose.get(item.id.partition("-")[2])
-            if same:
-                decisions[item.id] = replace(same.pop(0), item=item.id)
+            same = loose.get((item.kind, item.id.partition("-")[2]), [])
+            decision = same.pop(0) if same else None
+            if decision is not None:
+                decisions[item.id] = replace(decision, item=item.id)
     sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
     return replace(old, flow=Flow(), plan=Plan(decisions), sealed=sealed, output=())

@@ -129,11 +129,6 @@ def test_an_archive_of_ones_own_gets_the_texts():
     assert all(archive.get(row.handle) for row in rows if row.handle)
 
 
-def test_archive_files_are_not_taken_for_an_archive():
-    with pytest.raises(ConfigError, match="archive"):
-        Session(TIGHT, archive="jettison.db")  # type: ignore[arg-type]
-
-
 # the drivers
 
 
@@ -317,3 +312,16 @@ def test_dependencies_of_an_item():
     assert (edge.value, edge.producer, edge.consumer) == ("pm-5521", rows[2].item, rows[3].item)
     assert session.dependencies(rows[3].item) == (edge,)
     assert session.dependencies(rows[0].item) == ()
+
+
+def test_after_an_edit_decisions_go_with_the_ordinal_among_equal_items_and_their_kind():
+    """Equal texts, of which some were cut: the edited branch has the same ones cut, and never half of a pair."""
+    page = log_text(1, 1_500)
+    turns = [call("run", {"cmd": f"tail {n}"}, page, number=n) for n in range(4)]
+    messages = join(user("Find why it failed."), *turns, says(page), user("Go on."))
+    session = fresh()
+    before = [row.decision for row in session.fit(messages).report.rows]
+    assert {"gone", "full"} <= set(before)
+    edited = join(user("Find why it fails."), messages[1:])
+    after = [row.decision for row in session.fit(edited).report.rows]
+    assert after == before

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -383,11 +382,12 @@ def test_units_of_a_sound_history_can_go_alone(messages: list[Message], data: st
     assert rendered.sources == [n for n, unit in enumerate(shape(history)) if unit not in gone]
 
 
-def test_parse_is_fast_and_linear() -> None:
-    history = [USER, *[think(), call("x"), out("x"), SAID] * 2500]
-    began = time.perf_counter()
-    WIRE.parse(history)
-    assert time.perf_counter() - began < 1.0
+def test_a_long_history_is_cut_into_as_many_units_as_it_has_turns() -> None:
+    """The state that a parse carries on does not grow with the history."""
+    records, cursors = WIRE.parse([USER, *[think(), call("x"), out("x"), SAID] * 2500])
+    assert len(records) == len(cursors)
+    assert max(len(cursor.calls) for cursor in cursors) <= 2
+    assert len({item.unit for record in records for item in record}) >= 2_500
 
 
 def test_payloads_inside_what_we_do_not_read_are_not_text() -> None:
