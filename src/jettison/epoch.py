@@ -397,9 +397,7 @@ class Run:
             )
         self.take(
             [
-                Decision(
-                    item.id, Fidelity.GONE, "an edit before it voids it", self.now(item), 0, call=self.request.call
-                )
+                replace(self.gone(item), reason="an edit before it voids it")
                 for item in self.view.items
                 if item.bound
                 and item.message >= first

@@ -148,7 +148,7 @@ def _forced(source: Source, locks: Locks, item: Item) -> frozenset[int]:
     found = set()
     for lock in spans:
         for index, part in enumerate(parts.segments):
-            if plain and part.text and part.start < lock.end and part.end > lock.start:
+            if plain and part.start < lock.end and part.end > lock.start:
                 found.add(index)
             elif not plain and lock.text in part.text:
                 found.add(index)
