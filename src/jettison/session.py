@@ -30,6 +30,11 @@ class Body(dict[str, Any]):
     report: Report
 
 
+OWN, SHARED = 10, 16
+"""Letters of a handle. In an archive of one session a handle that is taken gets more letters; in a shared one nobody
+can look ahead, so it has 48 bits: among a million texts two share a handle with a chance of 0.2 %."""
+
+
 class Session:
     """One conversation. Give `fit` the full history at each call, as agents have it.
 
@@ -51,6 +56,7 @@ class Session:
         self.policy = policy if isinstance(policy, Policy) else Policy(budget=policy)
         self.wire, self.traits, self.model = wire_named(wire), TRAITS[wire], model
         self.archive: Archive = opened(archive)
+        self._private = archive is None
         self.task = Task()
         self.counter = counter_for(self.policy.counter, model, self.traits.family)
         self._costs = CountCache(self.counter)
@@ -207,7 +213,8 @@ class Session:
         return call, join
 
     def _handle(self, text: str) -> str:
-        letters = 10
+        """The handle of a text: 30 bits among the session's own, 48 in an archive that others may write to."""
+        letters = OWN if self._private else SHARED
         while True:
             handle = handle_for(text, letters)
             if self._handles.setdefault(handle, text) == text:
