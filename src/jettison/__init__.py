@@ -15,11 +15,10 @@ from jettison.errors import (
     StateBroken,
     VaultError,
 )
-from jettison.flow.dependencies import Edge
 from jettison.items import Fidelity, Item, Kind, Unit
-from jettison.plan import Decision, Plan, Protection, Report, Score, View, apply
+from jettison.plan import Decision, Edge, Fitted, Plan, Protection, Report, Score, View, apply
 from jettison.policy import Policy
-from jettison.session import Fitted, Session, fit, fit_request
+from jettison.session import Session, fit, fit_request
 from jettison.task import Operation, Task
 from jettison.tool_policy import ToolPolicy
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from jettison.call import Call, Store
 from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, Problem
 from jettison.flow.dependencies import Flow
@@ -13,7 +13,7 @@ from jettison.flow.task_state import TaskReader
 from jettison.history import History, Snapshot, copied, schemas
 from jettison.items import Fidelity, Item, Kind
 from jettison.models import binds_reasoning
-from jettison.plan import CacheEffect, CheckResult, Decision, Plan, Report, View, apply
+from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, View, apply
 from jettison.policy import Policy
 from jettison.reporting import failed_checks, first_change, judged, rows_of, unmet
 from jettison.stages.protect import protect
@@ -24,37 +24,7 @@ from jettison.tool_policy import policies_for
 from jettison.wire import Traits
 from jettison.wire.base import Inserted, Message, Rendered, Wire
 
-__all__ = ["Call", "Fitted", "Fitting", "Kit", "State", "Store"]
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The context to send, in the shape it came in, and why it is so."""
-
-    messages: list[Message]
-    system: Any
-    report: Report
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """Effect: these texts, by handle, must be in the archive before their stubs are sent."""
-
-    texts: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """The arguments of one fit."""
-
-    messages: Sequence[Any]
-    system: Any = None
-    tools: Any = None
-    response_schema: Any = None
-    repair: bool = False
-    observe: bool = False
-    prior_tokens: int | None = None
-    reasoning_drop: bool = False
+__all__ = ["Fitting", "Kit", "State"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ __all__ = [
     "CacheEffect",
     "CheckResult",
     "Decision",
+    "Edge",
+    "Fitted",
     "Locks",
     "Plan",
     "Protection",
@@ -35,6 +37,16 @@ class Score:
     relevance: float
     total: float
     signals: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A value that one item produced and a later call used."""
+
+    value: str
+    producer: str
+    consumer: str
+    argument: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +232,15 @@ class Row:
     after: int
     handle: str | None
     preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The context to send, in the shape it came in, and why it is so."""
+
+    messages: list[dict[str, Any]]
+    system: Any
+    report: Report
 
 
 @dataclass(frozen=True)

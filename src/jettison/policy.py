@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from jettison.budget import Budget
-from jettison.epoch import Outcome, Request, Run
 from jettison.errors import ConfigError
-from jettison.flow.dependencies import Flow
 from jettison.items import Item
 from jettison.plan import Score, View
 from jettison.protocols import Check, ItemProtector, ItemRule, Protector, Scorer, TokenCounter
-from jettison.stages.evaluate import evaluate
 from jettison.tool_policy import ToolPolicy
 
-__all__ = ["PROFILES", "Outcome", "Policy", "Profile", "Request"]
+if TYPE_CHECKING:
+    from jettison.epoch import Outcome, Request
+    from jettison.flow.dependencies import Flow
+
+__all__ = ["PROFILES", "Policy", "Profile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,10 @@ class Policy:
 
     def evaluate(self, view: View, flow: Flow, items: Sequence[Item] | None = None) -> dict[str, Score]:
         """Scores of all items, or of some, with this policy's weights."""
+        from jettison.stages.evaluate import (
+            evaluate,  # the stages are half of the import time: loaded at the first call
+        )
+
         return evaluate(
             view,
             flow,
@@ -113,4 +119,6 @@ class Policy:
 
     def decide(self, request: Request) -> Outcome:
         """What is done to the context of one call. Pure; raises BudgetUnreachable when nothing safe fits."""
+        from jettison.epoch import Run
+
         return Run(self, request).decide()

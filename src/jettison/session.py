@@ -6,22 +6,20 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
-from jettison.compressors.cut import handle_for
+from jettison.call import Call, Store
 from jettison.errors import ConfigError, InvalidInput
-from jettison.fitting import Call, Fitted, Fitting, Kit, State, Store
-from jettison.flow.dependencies import Edge, Flow
-from jettison.flow.task_state import TaskReader
-from jettison.plan import Report
+from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.task import Task
-from jettison.tokens import CountCache, counter_for
-from jettison.wire import TRAITS, wire_named
 
-__all__ = ["Body", "Fitted", "Session", "Store", "fit", "fit_request"]
+if TYPE_CHECKING:
+    from jettison.fitting import Fitting, State
+
+__all__ = ["Body", "Session", "fit", "fit_request"]
 
 
 class Body(dict[str, Any]):
@@ -51,7 +49,12 @@ class Session:
         model: str | None = None,
         archive: Archive | str | PathLike[str] | None = None,
     ) -> None:
+        # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import opened
+        from jettison.fitting import State
+        from jettison.flow.task_state import TaskReader
+        from jettison.tokens import CountCache, counter_for
+        from jettison.wire import TRAITS, wire_named
 
         self.policy = policy if isinstance(policy, Policy) else Policy(budget=policy)
         self.wire, self.traits, self.model = wire_named(wire), TRAITS[wire], model
@@ -128,6 +131,8 @@ class Session:
     def dependencies(self, item: str) -> tuple[Edge, ...]:
         """How an item (by its id) hangs together with others in the last history: values of it that calls used, and
         values that it took from elsewhere. Read anew when asked; oldest first."""
+        from jettison.flow.dependencies import Flow
+
         flow = Flow()
         flow.learn(self._state.history.units)
         return tuple(edge for edge in flow.edges if item in (edge.producer, edge.consumer))
@@ -178,6 +183,8 @@ class Session:
         return fitted
 
     def _fitting(self, call: Call) -> Fitting:
+        from jettison.fitting import Fitting, Kit
+
         kit = Kit(
             policy=self.policy,
             wire=self.wire,
@@ -214,6 +221,8 @@ class Session:
 
     def _handle(self, text: str) -> str:
         """The handle of a text: 30 bits among the session's own, 48 in an archive that others may write to."""
+        from jettison.compressors.cut import handle_for
+
         letters = OWN if self._private else SHARED
         while True:
             handle = handle_for(text, letters)

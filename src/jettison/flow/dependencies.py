@@ -12,8 +12,9 @@ from jettison.flow.segments import Segmented, segment
 from jettison.flow.values import argument_values, segment_values, shape_worth, text_values
 from jettison.flow.weights import WORTH
 from jettison.items import Item, Kind, Unit
+from jettison.plan import Edge
 
-__all__ = ["Edge", "Flow", "Source", "is_keyish", "topic_of"]
+__all__ = ["Flow", "Source", "is_keyish", "topic_of"]
 
 _INDEX = re.compile(r"\[\d+\]")
 KEYISH = re.compile(
@@ -43,16 +44,6 @@ _WORD = re.compile(r"[^\W_]{4,}")
 def topic_of(goals: Iterable[str]) -> frozenset[str]:
     """The words of the goals that `Flow.topic` is made of."""
     return frozenset(word for goal in goals for word in _WORD.findall(goal.lower()))
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A value that one item produced and a later call used."""
-
-    value: str
-    producer: str
-    consumer: str
-    argument: str
 
 
 @dataclass(slots=True)

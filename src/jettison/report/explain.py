@@ -7,8 +7,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 
 from jettison.errors import ConfigError
-from jettison.flow.dependencies import Edge
-from jettison.plan import Protection, Report, Row
+from jettison.plan import Edge, Protection, Report, Row
 from jettison.report._text import clean, plural, position, shorten, signal
 
 try:

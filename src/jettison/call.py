@@ -1,0 +1,30 @@
+"""What a session and the fitting of one call hand to one another: the arguments, and the effects to carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Call", "Store"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of one fit."""
+
+    messages: Sequence[Any]
+    system: Any = None
+    tools: Any = None
+    response_schema: Any = None
+    repair: bool = False
+    observe: bool = False
+    prior_tokens: int | None = None
+    reasoning_drop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Effect: these texts, by handle, must be in the archive before their stubs are sent."""
+
+    texts: Mapping[str, str]
