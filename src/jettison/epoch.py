@@ -28,7 +28,7 @@ SMALL = 150
 25 % and costs .04 more, no change elsewhere."""
 TAIL = 0.1
 """Newest units up to this share of the room are never touched (a tail of .4 costs up to 20.6 points)."""
-LONG, HORIZON = 8, 2
+LONG, HORIZON = 8, 1.5
 """A history of more than `LONG` limits that was never fitted before is cut by segments only in its newest `HORIZON`
 limits; the rest goes whole, but for what is protected. In a session old parts were settled when they were new, so
 this only concerns a first call. Without it most of the time of a cold fit of 5,000 messages into 32,000 tokens (30
@@ -182,7 +182,7 @@ class Run:
         far = {unit.index for unit in self.far}
         near_units = [unit for unit in self.view.units if unit.index not in far]
         flow.learn(near_units)
-        flow.topic = topic_of(span.text for span in self.view.task.goals)
+        flow.about(topic_of(span.text for span in self.view.task.goals))
         items = [item for unit in near_units for item in unit.items]
         self.scores = self.policy.evaluate(self.view, flow, items)
 

@@ -51,6 +51,7 @@ class Session:
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import opened
+        from jettison.compressors.cut import handle_for
         from jettison.fitting import State
         from jettison.flow.task_state import TaskReader
         from jettison.tokens import CountCache, counter_for
@@ -67,6 +68,7 @@ class Session:
         self._state = State()
         self._ratio = 1.0
         self._handles: dict[str, str] = {}
+        self._handle_for = handle_for
         self._busy = threading.Lock()
 
     # the calls
@@ -221,11 +223,9 @@ class Session:
 
     def _handle(self, text: str) -> str:
         """The handle of a text: 30 bits among the session's own, 48 in an archive that others may write to."""
-        from jettison.compressors.cut import handle_for
-
         letters = OWN if self._private else SHARED
         while True:
-            handle = handle_for(text, letters)
+            handle = self._handle_for(text, letters)
             if self._handles.setdefault(handle, text) == text:
                 return handle
             letters += 2

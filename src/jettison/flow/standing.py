@@ -75,8 +75,8 @@ class _State:
 
     lists: dict[str, tuple[str, str, int]] = field(default_factory=dict)
     """By tool or file: (item, name, step) of the latest list with open entries."""
-    guards: dict[str, tuple[Span, ...]] = field(default_factory=dict)
-    """By item: the rules that a skill or policy states."""
+    guards: MutableMapping[str, tuple[Item, Item]] = field(default_factory=dict)
+    """By item: results short enough to state rules, each with its call; read only while a list is open."""
     revealed: dict[str, Span] = field(default_factory=dict)
     """By tool name: where it was made known."""
     originals: MutableMapping[tuple[str, str], str] = field(default_factory=dict)
@@ -85,9 +85,10 @@ class _State:
     """By the same: (original, step of the stub)."""
 
     def branch(self) -> _State:
-        """A copy for units that may still grow; it costs nothing for the long table."""
-        layer: MutableMapping[tuple[str, str], str] = ChainMap({}, self.originals)
-        return _State(dict(self.lists), dict(self.guards), dict(self.revealed), layer, dict(self.stubs))
+        """A copy for units that may still grow; it costs nothing for the long tables."""
+        guards: MutableMapping[str, tuple[Item, Item]] = ChainMap({}, self.guards)
+        originals: MutableMapping[tuple[str, str], str] = ChainMap({}, self.originals)
+        return _State(dict(self.lists), guards, dict(self.revealed), originals, dict(self.stubs))
 
 
 @dataclass
@@ -97,6 +98,7 @@ class StandingReader:
     rules: Rules
     """Spans of an item that bind the agent."""
     _state: _State = field(default_factory=_State)
+    _read: dict[str, tuple[Span, ...]] = field(default_factory=dict)
 
     def restart(self) -> None:
         self._state = _State()
@@ -112,20 +114,20 @@ class StandingReader:
         for unit in newest:
             self._take(unit, state)
         held = False
-        for item, name, touched in state.lists.values():
+        for place, name, touched in state.lists.values():
             if step - touched <= LIST_SILENCE:
                 held = True
-                yield Fact(item, f"open entries of {name}", "a newer list, or none of it is open")
+                yield Fact(place, f"open entries of {name}", "a newer list, or none of it is open")
         if held:
-            for spans in state.guards.values():
-                for span in spans:
+            for item, call in state.guards.values():
+                for span in self._guards(item, call):
                     yield Fact(span.item, "guard of the open list", "the list it guards is done", span)
         for name, span in state.revealed.items():
             if name in tools:
                 yield Fact(span.item, f"revealed tool {name}", "the tool leaves the tool list", span)
-        for item, stubbed in state.stubs.values():
+        for place, stubbed in state.stubs.values():
             if step - stubbed <= STUB_STEPS:
-                yield Fact(item, "original of an unchanged result", f"read anew, or {STUB_STEPS} steps have passed")
+                yield Fact(place, "original of an unchanged result", f"read anew, or {STUB_STEPS} steps have passed")
 
     def _take(self, unit: Unit, state: _State) -> None:
         calls = {item.call_id: item for item in unit.items if item.kind is Kind.CALL}
@@ -144,9 +146,17 @@ class StandingReader:
                 state.stubs.pop(key, None)
             _list_in_result(item, call, state)
             _tools_in(item, call, state)
-            if len(item.text) <= LONGEST_GUARD and _is_guard(f"{call.name} {call.text[:300]}"):
-                spans = [Span(item.id, start, end, item.text[start:end]) for start, end in self.rules(item)]
-                state.guards[item.id] = tuple(spans[:MOST_GUARDS])
+            if len(item.text) <= LONGEST_GUARD:
+                state.guards[item.id] = item, call
+
+    def _guards(self, item: Item, call: Item) -> tuple[Span, ...]:
+        """The rules that a skill or policy states; none of another result. Read once."""
+        found = self._read.get(item.id)
+        if found is None:
+            rules = self.rules(item) if _is_guard(f"{call.name} {call.text[:300]}") else ()
+            spans = [Span(item.id, start, end, item.text[start:end]) for start, end in rules]
+            found = self._read[item.id] = tuple(spans[:MOST_GUARDS])
+        return found
 
 
 def _is_stub(text: str) -> bool:

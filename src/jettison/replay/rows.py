@@ -122,7 +122,7 @@ def rows_of(recorded: Recorded, seed: int = 1) -> Iterator[Row]:
         if at < max(run.head, EARLIEST) or at % EVERY:
             continue
         state = run.reader.read(run.units[: at + 1], Task())
-        run.flow.topic = topic_of(span.text for span in state.goals)
+        run.flow.about(topic_of(span.text for span in state.goals))
         places = run.candidates()
         wanted = [value for value in places if needed.get(value, -1) > at]
         others = [value for value in places if needed.get(value, -1) <= at]

@@ -128,7 +128,7 @@ def _part(item: Item, tokens: int, view: View, flow: Flow, locks: Locks, plan: P
     allowed = frozenset(decision.segments) if decision is not None else range(count)
     if not allowed:
         return None
-    return Part(item, source, allowed, _forced(source, locks, item), source.measure(view.count))
+    return Part(item, source, allowed, _forced(source, locks, item), source.measure(view.cost(item) - item.fixed))
 
 
 def _coverable(source: Source, locks: Locks, item: Item) -> bool:

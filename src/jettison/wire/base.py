@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
+from zlib import crc32
 
 from jettison.errors import Problem
 from jettison.items import Item
@@ -131,9 +132,10 @@ def digest(value: Any) -> str:
 
 
 def item_id(message: int, part: int, text: str) -> str:
-    """Stable id of an item: position and content hash."""
+    """Stable id of an item: position and content hash, 32 bits (CRC-32: a tenth of the time of a cryptographic one;
+    it only has to tell an edited message from what stood in its place)."""
     raw = text.encode() if text.isascii() else text.encode("utf-8", "surrogatepass")
-    return f"{message}.{part}-{hashlib.blake2b(raw, digest_size=4).hexdigest()}"
+    return f"{message}.{part}-{crc32(raw):08x}"
 
 
 def json_text(value: Any) -> str:
