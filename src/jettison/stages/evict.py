@@ -30,11 +30,11 @@ def evict(ranking: Ranking, room: int) -> Selection:
     waiting: dict[int, _Bundle] = {}
     heap: list[tuple[float, int]] = []
     for pick in ranking.picks:
+        while heap and not pick.forced and heap[0][0] <= pick.order:
+            out.open(waiting, heappop(heap))
         if pick.forced or pick.unit in out.cost:
             out.take(pick)
             continue
-        while heap and heap[0][0] <= pick.order:
-            out.open(waiting, heappop(heap))
         bundle = waiting.setdefault(pick.unit, _Bundle(OPENING * ranking.candidates[pick.unit].overhead))
         bundle.add(pick)
         heappush(heap, (bundle.order, pick.unit))
