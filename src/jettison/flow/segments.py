@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Segment", "Segmented", "grapheme_cut", "segment"]
+__all__ = ["Segment", "Segmented", "as_lines", "grapheme_cut", "segment"]
 
 LONG_LINE = 240
 """Characters above which a line, or a string leaf, is cut (algorithm.md)."""
@@ -68,6 +68,11 @@ def segment(text: str) -> Segmented:
     if inner.count("\\n") >= 3 and len(_ESCAPED_BREAK.findall(inner)) > inner.count("\n"):
         inner = _ESCAPED_BREAK.sub("\n", inner).replace("\\t", "\t").replace('\\"', '"')
     return Segmented(tuple(_lines(inner)), False, inner)
+
+
+def as_lines(text: str) -> Segmented:
+    """Lines of the text as it is, JSON or not: offsets in it are offsets in `Segmented.text`."""
+    return Segmented(tuple(_lines(text)), False, text)
 
 
 def _unwrap(text: str) -> str:

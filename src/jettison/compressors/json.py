@@ -1,0 +1,202 @@
+"""JSON: names and short values say more than long prose, and in a long list of like records only the odd ones do.
+
+`compact` and `restore` are the lossless first step: the same data in fewer characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from jettison.compressors.outline import Outline
+from jettison.compressors.tabular import compact, restore
+from jettison.compressors.trouble import trouble
+from jettison.compressors.unusual import ENOUGH, unusual
+from jettison.flow.dependencies import is_keyish
+from jettison.flow.segments import Segment, Segmented
+
+__all__ = ["compact", "outline", "restore"]
+
+SHORT, PROSE = 40, 120
+"""Characters up to which a value reads like a datum, and above which like prose."""
+EDGE = 2
+"""Records shown from the beginning of a long list, besides the last one."""
+ROUTINE = 0.25
+"""What a leaf of a routine record weighs, of what it would outside the list."""
+RARE_KEY = 0.02
+"""Share of the records up to which having (or lacking) a key is unusual."""
+_INDEX = re.compile(r"\[\d+\]")
+_EMPTY = frozenset(("", "null", "false", "[]", "{}"))
+
+
+@dataclass(slots=True)
+class _List:
+    """The records of one list, in order."""
+
+    rows: dict[str, list[int]] = field(default_factory=dict)
+    """Path of a record → ordinals of its leaves."""
+    columns: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Key, with the path below the record → ordinals of the leaves with it."""
+
+
+def outline(parts: Segmented) -> Outline | None:
+    """The outline of a JSON object or list."""
+    if not parts.structured:
+        return None
+    segments = parts.segments
+    weights = _bases(segments)
+    label: dict[int, int] = {}
+    odd_rows: dict[str, set[str]] = {}
+    lists = _lists(segments)
+    for name, found in lists.items():
+        odd = _odd(segments, found)
+        odd_rows[name] = _weigh(segments, found, odd, weights, label)
+    for index, severity in trouble([segment.text if len(segment.text) <= PROSE * 2 else "" for segment in segments]).items():
+        weights[index] = max(weights[index], severity)
+    return Outline("json", weights, label, about=_about(lists, odd_rows))
+
+
+def _bases(segments: Sequence[Segment]) -> list[float]:
+    """What a leaf says by its key and its size."""
+    names: dict[str, bool] = {}
+    out = []
+    for segment in segments:
+        key, size = segment.key, len(segment.text)
+        named = names.get(key)
+        if named is None:
+            named = names[key] = is_keyish(key)
+        if named and size <= PROSE:
+            out.append(0.6)
+        elif segment.text in _EMPTY:
+            out.append(0.1)
+        else:
+            out.append(0.4 if key and size <= SHORT else 0.3 if size <= PROSE else 0.15)
+    return out
+
+
+def _lists(segments: Sequence[Segment]) -> dict[str, _List]:
+    """The long lists, by path with every index open. Of nested ones the outermost long one."""
+    sizes = _sizes(segments)
+    out: dict[str, _List] = defaultdict(_List)
+    last, place = "", None
+    for index, segment in enumerate(segments):
+        record = segment.record
+        if index == 0 or record != last:
+            last, place = record, _place(record, sizes)
+        if place is not None:
+            name, row, below = place
+            key = f"{below}.{segment.key}" if below else segment.key
+        elif segment.key[:1] == "[" and sizes[record] >= ENOUGH:
+            name, row, key = record, f"{record}{segment.key}", ""
+        else:
+            continue
+        found = out[name]
+        found.rows.setdefault(row, []).append(index)
+        found.columns[key].append(index)
+    return dict(out)
+
+
+def _sizes(segments: Sequence[Segment]) -> Counter[str]:
+    """How many entries each list has: records, or values of its own."""
+    sizes: Counter[str] = Counter()
+    seen: set[str] = set()
+    for segment in segments:
+        record = segment.record
+        if segment.key[:1] == "[":
+            sizes[record] += 1
+        if record not in seen:
+            seen.add(record)
+            for match in _INDEX.finditer(record):
+                path = record[: match.end()]
+                if path == record or path not in seen:
+                    seen.add(path)
+                    sizes[record[: match.start()]] += 1
+    return sizes
+
+
+def _place(record: str, sizes: Counter[str]) -> tuple[str, str, str] | None:
+    """(list, record in it, path below the record) of the outermost long list that a path goes through."""
+    for match in _INDEX.finditer(record):
+        name = record[: match.start()]
+        if sizes[name] >= ENOUGH:
+            return _INDEX.sub("[*]", name), record[: match.end()], _INDEX.sub("[*]", record[match.end() :])
+    return None
+
+
+def _odd(segments: Sequence[Segment], found: _List) -> dict[int, float]:
+    """Leaf → weight of those that deviate from the others with their key, or have a key that hardly any record has."""
+    rows = len(found.rows)
+    few = max(1, int(RARE_KEY * rows))
+    odd: dict[int, float] = {}
+    for key, column in found.columns.items():
+        if len(column) <= few and rows >= ENOUGH and key:
+            odd.update(dict.fromkeys(column, 0.9))
+        elif key.endswith("]"):
+            continue  # values of a list inside the record: a set, not a property of it
+        else:
+            odd.update({column[at]: 0.95 for at in unusual([segments[index].text for index in column])})
+    return odd
+
+
+def _weigh(
+    segments: Sequence[Segment], found: _List, odd: dict[int, float], weights: list[float], label: dict[int, int]
+) -> set[str]:
+    """Weights of a list's leaves: edges whole, of unusual records the odd leaf and the name. Returns those records."""
+    lacking = _lacking(found)
+    size = len(found.rows)
+    unusual_rows: set[str] = set()
+    for place, (row, leaves) in enumerate(found.rows.items()):
+        name = next((index for index in leaves if weights[index] == 0.6), leaves[0])
+        here = [index for index in leaves if index in odd]
+        special = bool(here) or row in lacking
+        if special:
+            unusual_rows.add(row)
+        edge = place < EDGE or place == size - 1
+        for index in leaves:
+            base = weights[index]
+            weights[index] = base if edge or special else base * ROUTINE
+            if index != name:
+                label[index] = name
+        for index in here:
+            weights[index] = odd[index]
+        if special:
+            weights[name] = max(weights[name], 0.9)
+    return unusual_rows
+
+
+def _lacking(found: _List) -> set[str]:
+    """Records without a key that nearly all others have."""
+    rows = len(found.rows)
+    out: set[str] = set()
+    if rows < ENOUGH:
+        return out
+    for column in found.columns.values():
+        if rows > len(column) >= rows - max(1, int(RARE_KEY * rows)):
+            have = set(column)
+            out |= {row for row, leaves in found.rows.items() if have.isdisjoint(leaves)}
+    return out
+
+
+def _about(lists: dict[str, _List], odd: dict[str, set[str]]) -> _About:
+    return _About(lists, odd)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """How many records of each long list went, and how many unusual ones are left."""
+
+    lists: dict[str, _List]
+    odd: dict[str, set[str]]
+
+    def __call__(self, cut: Sequence[int]) -> str:
+        gone = set(cut)
+        told = []
+        for name, found in self.lists.items():
+            whole = {row for row, leaves in found.rows.items() if gone.issuperset(leaves)}
+            if whole:
+                odd = self.odd[name]
+                kept = f", {len(odd - whole)} of {len(odd)} unusual kept" if odd else ""
+                told.append(f"{len(whole)} of {len(found.rows)} records like {name or ''}[*] cut{kept}")
+        return "; ".join(told[:3])

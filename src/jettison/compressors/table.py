@@ -1,0 +1,153 @@
+"""Tables as text (CSV, TSV, Markdown, aligned columns): the header, the edges, totals and the rows that stand out."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jettison.compressors.log import stamped
+from jettison.compressors.outline import Outline
+from jettison.compressors.trouble import trouble
+from jettison.compressors.unusual import unusual
+from jettison.flow.segments import Segmented
+
+__all__ = ["outline"]
+
+FEWEST = 4
+"""Rows, the header included, below which a text is no table."""
+LEAST = 0.9
+"""Share of the lines that have the table's number of columns."""
+MOST_COLUMNS = 100
+"""Columns that are searched for unusual values."""
+_SAMPLE = 100
+
+_RULE = re.compile(r"[\s|+:=\-─━┼│]{3,}$")
+_TOTAL = re.compile(
+    r"[\s|\"']*(?:(?:grand |sub)?totals?|sum|average|avg|mean|итого|всего|сумма|среднее|итог)\b", re.IGNORECASE
+)
+_GAP = re.compile(r"\s{2,}|\t")
+_NUMBER = re.compile(r"[\s$€₽]*[-+]?\d[\d\s.,:/%-]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Lines of a table, each by the ordinals of its segments."""
+
+    delimiter: str
+    """`,` `;` tab `|`, or empty: two or more spaces."""
+    lines: list[str]
+    numbers: list[int]
+    """Of each line: its first segment."""
+
+
+def outline(parts: Segmented) -> Outline | None:
+    """The outline of a text nearly all lines of which have the same number of columns."""
+    if parts.structured or len(parts.segments) < FEWEST:
+        return None
+    found = _read(parts)
+    if found is None:
+        return None
+    cells = [_split(line, found.delimiter) for line in found.lines]
+    width = Counter(map(len, cells)).most_common(1)[0][0]
+    rows = [row for row, line in enumerate(cells) if len(line) == width and not _RULE.match(found.lines[row])]
+    if width < 2 or len(rows) < max(FEWEST - 1, LEAST * sum(not _RULE.match(line) for line in found.lines)):
+        return None
+    header = rows[0] if _is_header(cells[rows[0]]) else None
+    if header is None and (not found.delimiter or stamped(found.lines)):
+        return None  # lines of a log, or text with wide gaps
+    body = rows if header is None else rows[1:]
+    odd = _odd(cells, body, width) | {body[index] for index in trouble([found.lines[row] for row in body])}
+    few = odd if len(odd) * 4 <= len(body) or len(body) < 12 else set()
+    weights = _weights(parts, found, header, body, few)
+    labels = {} if header is None else _labels(parts, found, header)
+
+    def about(cut: Sequence[int]) -> str:
+        gone = {parts.segments[index].line for index in cut}
+        rows_gone = sum(parts.segments[found.numbers[row]].line in gone for row in body)
+        kept = sum(parts.segments[found.numbers[row]].line not in gone for row in few)
+        tail = f", {kept} of {len(few)} unusual ones kept" if few else ""
+        return f"{rows_gone} of {len(body)} rows cut{tail}" if rows_gone else ""
+
+    return Outline("table", weights, labels, about=about)
+
+
+def _read(parts: Segmented) -> _Rows | None:
+    """The lines that are not blank, and the delimiter that divides most of a sample alike."""
+    lines = parts.text.split("\n")
+    first: dict[int, int] = {}
+    for index, segment in enumerate(parts.segments):
+        first.setdefault(segment.line, index)
+    numbers = [number for number, line in enumerate(lines) if line and not line.isspace() and number in first]
+    if len(numbers) < FEWEST:
+        return None
+    sample = [lines[number] for number in numbers[:: max(1, len(numbers) // _SAMPLE)]]
+    sample = [line for line in (lines[numbers[0]], *sample) if not _RULE.match(line)]
+    for delimiter in ("|", "\t", ",", ";", ""):
+        counts = Counter(len(_split(line, delimiter)) for line in sample)
+        width, agreeing = max(counts.items(), key=lambda entry: entry[1], default=(0, 0))
+        enough = 3 if delimiter in ("", ",") else 2
+        if width >= enough and agreeing >= LEAST * len(sample):
+            return _Rows(delimiter, [lines[number] for number in numbers], [first[number] for number in numbers])
+    return None
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    if not delimiter:
+        return _GAP.split(line.strip())
+    if delimiter == "|":
+        return line.strip().strip("|").split("|") if "|" in line else [line]
+    if '"' in line and len(line) < csv.field_size_limit():
+        try:
+            return next(csv.reader([line], delimiter=delimiter), [line])
+        except csv.Error:  # a quote that is not one
+            return line.split(delimiter)
+    return line.split(delimiter)
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Names of columns: short, all different, and none of them a number."""
+    names = [cell.strip() for cell in cells if cell.strip()]
+    return (
+        len(names) >= 0.6 * len(cells)
+        and len(set(names)) == len(names)
+        and all(len(name) <= 60 and not _NUMBER.match(name) for name in names)
+    )
+
+
+def _odd(cells: Sequence[Sequence[str]], body: Sequence[int], width: int) -> set[int]:
+    """Rows with an unusual value in some column; a column in which everything differs has none."""
+    found: set[int] = set()
+    for column in range(min(width, MOST_COLUMNS)):
+        found |= {body[index] for index in unusual([cells[row][column].strip() for row in body])}
+    return found
+
+
+def _weights(parts: Segmented, found: _Rows, header: int | None, body: Sequence[int], odd: set[int]) -> list[float]:
+    by_line: dict[int, float] = {}
+    for place, row in enumerate(body):
+        edge = 0.6 if place < 2 or place == len(body) - 1 else 0.1
+        by_line[row] = 0.9 if row in odd else edge
+        if place >= len(body) - 3 and _TOTAL.match(found.lines[row]):
+            by_line[row] = 1.0
+    if header is not None:
+        by_line[header] = 1.0
+        for rule in range(header + 1, min(header + 2, len(found.lines))):
+            if _RULE.match(found.lines[rule]):
+                by_line[rule] = 0.5
+    weights = {parts.segments[found.numbers[row]].line: weight for row, weight in by_line.items()}
+    return [weights.get(segment.line, 0.3 if segment.text else 0.0) for segment in parts.segments]
+
+
+def _labels(parts: Segmented, found: _Rows, header: int) -> dict[int, int]:
+    """Each row's header; the pieces of a long header in a chain, the last one first."""
+    start = found.numbers[header]
+    line = parts.segments[start].line
+    end = start
+    while end + 1 < len(parts.segments) and parts.segments[end + 1].line == line:
+        end += 1
+    labels = {piece: piece - 1 for piece in range(start + 1, end + 1)}
+    return labels | dict.fromkeys(range(end + 1, len(parts.segments)), end)
+
