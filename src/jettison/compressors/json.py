@@ -66,7 +66,7 @@ def _bases(segments: Sequence[Segment]) -> list[float]:
         key, size = segment.key, len(segment.text)
         named = names.get(key)
         if named is None:
-            named = names[key] = is_keyish(key)
+            named = names[key] = key[:1] != "[" and is_keyish(key)
         if named and size <= PROSE:
             out.append(0.6)
         elif segment.text in _EMPTY:

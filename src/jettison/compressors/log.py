@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from jettison.compressors.outline import Outline
 from jettison.compressors.trace import trace_weights
 from jettison.compressors.trouble import trouble
-from jettison.flow.segments import Segment, Segmented
+from jettison.flow.segments import Segmented
 
 __all__ = ["outline", "stamped", "templates"]
 
@@ -59,7 +59,7 @@ def outline(parts: Segmented) -> Outline | None:
     if not timed and len(counts) > ALIKE * len(lines):
         return None
     severe = _severity(lines)
-    weights = _weights(parts.segments, kinds, counts, severe)
+    weights = _weights(parts, kinds, counts, severe)
     errors = [index for index, severity in severe.items() if weights[index] >= 0.5]
     return Outline("log", weights, near=_near(errors, len(lines)), about=_About(kinds, frozenset(errors)))
 
@@ -104,12 +104,12 @@ def _severity(lines: Sequence[str]) -> dict[int, float]:
 
 
 def _weights(
-    segments: Sequence[Segment], kinds: Sequence[str], counts: Counter[str], severe: dict[int, float]
+    parts: Segmented, kinds: Sequence[str], counts: Counter[str], severe: dict[int, float]
 ) -> list[float]:
     rare = _rare(counts, len(kinds))
     weights = [0.7 if kind in rare else 0.1 for kind in kinds] if rare else [0.1] * len(kinds)
     if counts[""]:
-        weights = [weight if segment.text else 0.0 for weight, segment in zip(weights, segments, strict=True)]
+        weights = [weight if segment.text else 0.0 for weight, segment in zip(weights, parts.segments, strict=True)]
     for index in dict(zip(reversed(kinds), range(len(kinds) - 1, -1, -1), strict=True)).values():
         if kinds[index] and counts[kinds[index]] > 1:
             weights[index] = max(weights[index], 0.3)  # the first of its kind
@@ -121,7 +121,7 @@ def _weights(
         edge = kinds[index] not in seen or last[kinds[index]] == index
         seen.add(kinds[index])
         weights[index] = max(weights[index], severity if edge else severity * REPEATED)
-    for index, weight in trace_weights(segments).items():
+    for index, weight in trace_weights(parts).items():
         weights[index] = max(0.0, weight)
     return weights
 

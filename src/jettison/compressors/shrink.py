@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 
 from jettison.compressors.cut import cut, handle_for, is_synthetic
-from jettison.compressors.json import compact
 from jettison.compressors.kinds import outline_of
 from jettison.compressors.outline import Outline
+from jettison.compressors.tabular import compact, minified
 from jettison.flow.segments import Segment, Segmented, as_lines, segment
 
 __all__ = ["shrink"]
@@ -22,6 +22,10 @@ TRIES = 3
 """Fillings until the length is about the target; what is told of the cut is only known after one."""
 CLOSE = 1.02
 """A result up to this many times the target is near enough."""
+MISSES = 100
+"""Segments in a row that do not fit, after which no other is tried."""
+TABULAR = 0.25
+"""Share of minified JSON that a table of it may come down to; where the target is lower, it is not tried."""
 BESIDE = 0.8
 """Weight of a neighbour, of the weight of what it explains."""
 
@@ -38,8 +42,8 @@ def shrink(text: str, target: int, keep: Sequence[tuple[int, int]] = (), /) -> s
     spans = [text[start:end] for start, end in keep]
     parts = segment(text)
     if parts.structured:
-        small = compact(text)
-        if small is not None and len(small) <= target and all(span in small for span in spans):
+        small = _lossless(text, target)
+        if small is not None and all(span in small for span in spans):
             return small
     forced = _forced(parts, text, keep)
     if forced is None:
@@ -48,6 +52,18 @@ def shrink(text: str, target: int, keep: Sequence[tuple[int, int]] = (), /) -> s
     best = _filled(parts, outline_of(parts), target, forced, handle_for(text))
     kept = len(best) < len(text) and all(span in best for span in spans)
     return best if kept else text
+
+
+def _lossless(text: str, target: int) -> str | None:
+    """The same JSON within the target: minified, which leaves each value beside its key, else with tables."""
+    try:
+        small = minified(text)
+    except (ValueError, RecursionError):  # the text only holds the JSON, in a wrapper
+        return None
+    if len(small) <= target or TABULAR * len(small) > target:
+        return small if len(small) <= target else None
+    table = compact(text)
+    return table if table is not None and len(table) <= target else None
 
 
 def _forced(parts: Segmented, text: str, keep: Sequence[tuple[int, int]]) -> set[int] | None:
@@ -109,7 +125,9 @@ def _order(parts: Segmented, outline: Outline | None) -> tuple[list[int], Mappin
     """Segments, the weightiest first; of equals the earlier, but the ends of the text before its middle."""
     size = len(parts.segments)
     if outline is None:
-        return sorted(range(size), key=lambda index: min(index, 2 * (size - 1 - index))), {}
+        third = size // 3  # two segments of the beginning for one of the end
+        pairs = [one for at in range(third) for one in (2 * at, 2 * at + 1, size - 1 - at)]
+        return [*pairs, *range(2 * third, size - third)], {}
     weight = list(outline.weight)
     for index, heavy in outline.near.items():
         weight[index] = max(weight[index], BESIDE * weight[heavy])
@@ -123,23 +141,27 @@ def _choose(
     chosen: set[int] = set()
     records: set[str] = set()
     segments = parts.segments
+    misses = 0
     for index in (*sorted(forced), *order):
         if index in chosen:
             continue
-        if room <= 0 and index not in forced:
+        if index not in forced and (room < MARK or misses > MISSES):
             break
+        here = segments[index]
         group = [index]
+        cost = len(here.text) + len(here.key) + 2
         while (other := label.get(group[-1])) is not None and other not in chosen and other not in group:
             group.append(other)
-        cost = sum(len(segments[one].text) + len(segments[one].key) + 2 for one in group)
+            cost += len(segments[other].text) + len(segments[other].key) + 2
         if parts.structured:
-            if segments[index].record not in records:
-                cost += len(segments[index].record) + 2
+            if here.record not in records:
+                cost += len(here.record) + 2
         elif index - 1 not in chosen and index + 1 not in chosen:
             cost += MARK
         if cost > room and index not in forced:
+            misses += 1
             continue
-        room -= cost
+        room, misses = room - cost, 0
         chosen.update(group)
-        records.update(segments[one].record for one in group)
+        records.update([segments[one].record for one in group])
     return chosen

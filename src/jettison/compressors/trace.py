@@ -46,9 +46,11 @@ def outline(parts: Segmented) -> Outline | None:
     """The outline of a text that is mostly stack traces."""
     if parts.structured:
         return None
-    found = trace_weights(parts.segments)
-    lines = sum(1 for segment in parts.segments if segment.text and not segment.text.isspace())
-    if len(found) < 3 or len(found) < LEAST * lines:
+    found = trace_weights(parts)
+    if len(found) < 3:
+        return None
+    lines = sum([bool(segment.text) and not segment.text.isspace() for segment in parts.segments])
+    if len(found) < LEAST * lines:
         return None
     weights = [found.get(index, 0.2 if segment.text else 0.0) for index, segment in enumerate(parts.segments)]
     head = next((index for index in sorted(found) if found[index] >= 1.0), None)
@@ -61,20 +63,16 @@ def outline(parts: Segmented) -> Outline | None:
     return Outline("trace", weights, _labels(parts.segments, found), near, about)
 
 
-def trace_weights(segments: Sequence[Segment]) -> dict[int, float]:
-    """Ordinal → weight of the segments that belong to a stack trace; empty where there is none. One pass."""
-    if not _cued("\n".join([segment.text for segment in segments])):
+def trace_weights(parts: Segmented) -> dict[int, float]:
+    """Ordinal → weight of the lines that belong to a stack trace; empty where there is none. One pass."""
+    if not any(cue in parts.text for cue in _CUES):
         return {}
     weights: dict[int, float] = {}
     block = _Block()
-    for index, segment in enumerate(segments):
+    for index, segment in enumerate(parts.segments):
         block.line(index, segment.text, weights)
     block.close(weights)
     return weights
-
-
-def _cued(text: str) -> bool:
-    return any(cue in text for cue in _CUES)
 
 
 class _Block:
@@ -91,19 +89,20 @@ class _Block:
         self.last = ""
 
     def line(self, index: int, text: str, weights: dict[int, float]) -> None:
-        if _CAUSE.match(text):
+        if text[:1] in (" ", "\t", "|") and _FRAME.match(text):
+            if not self.frames and not self.inside and _THROWN.match(self.last):
+                weights[index - 1] = 1.0
+            self.inside, self.after = True, 0
+            self.frames.append((index, _LIBRARY.search(text) is None))
+        elif _CAUSE.match(text):
             self.close(weights)
             self.inside, weights[index] = True, 0.95
         elif _HEAD.match(text):
             self.close(weights)
             self.inside, self.python = True, "Traceback" in text
-            self.after = 0 if self.python or "goroutine" in text or "backtrace" in text else MESSAGE_LINES - 1
-            weights[index] = 0.7 if self.python or "goroutine" in text or "backtrace" in text else 1.0
-        elif _FRAME.match(text) and (self.inside or not self.python):
-            if not self.frames and not self.inside and _THROWN.match(self.last):
-                weights[index - 1] = 1.0
-            self.inside, self.after = True, 0
-            self.frames.append((index, _LIBRARY.search(text) is None))
+            opening = self.python or "goroutine" in text or "backtrace" in text
+            self.after = 0 if opening else MESSAGE_LINES - 1
+            weights[index] = 0.7 if opening else 1.0
         elif self.inside:
             self._within(index, text, weights)
         self.last = text
