@@ -1,4 +1,4 @@
-"""`python -m bench quality | ablation | sweep | speed | compressors | all`: every table of the docs, from one command each."""
+"""`python -m bench quality | ablation | sweep | speed | compressors | all`: every table of the docs, a command each."""
 
 from __future__ import annotations
 

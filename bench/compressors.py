@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from bench.traces import count
 from jettison.compressors.kinds import outline_of
 from jettison.compressors.shrink import shrink
 from jettison.flow.segments import segment
+from jettison.tokens import o200k as count
 
 __all__ = ["ADVERSARIAL", "INPUTS", "Row", "growth", "speed", "table"]
 
@@ -42,7 +42,9 @@ def _log(size: int, seed: int = 1) -> str:
         second += 1
         clock = f"2026-11-30T{second // 3600 % 24:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
         what = "ERROR" if dice.random() < 0.002 else "INFO "
-        line = f"{clock}.{dice.randint(100, 999)}Z {what} worker-{dice.randint(1, 8)} [req-{dice.getrandbits(40):010x}] "
+        line = (
+            f"{clock}.{dice.randint(100, 999)}Z {what} worker-{dice.randint(1, 8)} [req-{dice.getrandbits(40):010x}] "
+        )
         line += f"GET /api/v1/items/{dice.randint(1, 99_999)} done in {dice.randint(1, 300)} ms"
         out.append(line)
         length += len(line) + 1
@@ -74,8 +76,10 @@ def _csv(size: int) -> str:
 
 
 def _trace(size: int) -> str:
-    dice, out = random.Random(4), []
-    while sum(map(len, out)) < size:
+    dice, length = random.Random(4), 0
+    out: list[str] = []
+    while length < size:
+        length = sum([len(line) for line in out])
         out.append("Traceback (most recent call last):\n")
         for depth in range(dice.randint(5, 40)):
             where = "/app/job" if dice.random() < 0.3 else "/usr/lib/python3.12/site-packages/lib"

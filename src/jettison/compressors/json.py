@@ -53,9 +53,11 @@ def outline(parts: Segmented) -> Outline | None:
     for name, found in lists.items():
         odd = _odd(segments, found)
         odd_rows[name] = _weigh(segments, found, odd, weights, label)
-    for index, severity in trouble([segment.text if len(segment.text) <= PROSE * 2 else "" for segment in segments]).items():
+    for index, severity in trouble(
+        [segment.text if len(segment.text) <= PROSE * 2 else "" for segment in segments]
+    ).items():
         weights[index] = max(weights[index], severity)
-    return Outline("json", weights, label, about=_about(lists, odd_rows))
+    return Outline("json", weights, label, about=_About(lists, odd_rows))
 
 
 def _bases(segments: Sequence[Segment]) -> list[float]:
@@ -121,8 +123,12 @@ def _place(record: str, sizes: Counter[str]) -> tuple[str, str, str] | None:
     for match in _INDEX.finditer(record):
         name = record[: match.start()]
         if sizes[name] >= ENOUGH:
-            return _INDEX.sub("[*]", name), record[: match.end()], _INDEX.sub("[*]", record[match.end() :])
+            return _open(name), record[: match.end()], _open(record[match.end() :])
     return None
+
+
+def _open(path: str) -> str:
+    return _INDEX.sub("[*]", path) if "[" in path else path
 
 
 def _odd(segments: Sequence[Segment], found: _List) -> dict[int, float]:
@@ -177,10 +183,6 @@ def _lacking(found: _List) -> set[str]:
             have = set(column)
             out |= {row for row, leaves in found.rows.items() if have.isdisjoint(leaves)}
     return out
-
-
-def _about(lists: dict[str, _List], odd: dict[str, set[str]]) -> _About:
-    return _About(lists, odd)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jettison.compressors import json, log, table, trace
 from jettison.compressors.outline import Outline, Outliner
@@ -40,7 +40,7 @@ def _with_inner(parts: Segmented, outer: Outline) -> Outline:
         label.update({start + one: start + other for one, other in found.label.items()})
         near.update({start + one: start + other for one, other in found.near.items()})
 
-    def about(cut: list[int]) -> str:
+    def about(cut: Sequence[int]) -> str:
         told = [outer.about(cut)] if outer.about else []
         for start, found in inner:
             end = start + len(found.weight)
@@ -55,10 +55,14 @@ def _texts(parts: Segmented) -> Iterator[tuple[int, Segmented]]:
     """(first ordinal, lines) of the runs of lines that one long string leaf was cut into."""
     start = 0
     segments = parts.segments
+    if "" not in {segment.key for segment in segments}:
+        return
     while start < len(segments):
         end = start + 1
-        while end < len(segments) and segments[start].key == segments[end].key == "" and (
-            segments[start].record == segments[end].record
+        while (
+            end < len(segments)
+            and segments[start].key == segments[end].key == ""
+            and (segments[start].record == segments[end].record)
         ):
             end += 1
         if end - start >= INNER:

@@ -34,14 +34,17 @@ _PREFIX_WIDTH = 32
 
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|ERR|FATAL|CRIT(?:ICAL)?|SEVERE|ОШИБКА|ИНФО|ПРЕДУПРЕЖДЕНИЕ)"
 _PREFIX = re.compile(
-    rf"\s{{0,8}}(?:\d{{1,7}}[:\t] ?)?(?:[\[(<\"]?\d{{4}}[-/.]\d\d[-/.]\d\d|[\[(]?\d\d[-/.]\d\d[-/.]\d{{2,4}}[ T]\d\d:\d\d|"
+    rf"\s{{0,8}}(?:\d{{1,7}}[:\t] ?)?(?:[\[(<\"]?\d{{4}}[-/.]\d\d[-/.]\d\d|"
+    rf"[\[(]?\d\d[-/.]\d\d[-/.]\d{{2,4}}[ T]\d\d:\d\d|"
     rf"[\[(]?\d\d:\d\d:\d\d|[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d|\[?\d{{10}}(?:\.\d+|\d{{3}})?[\]\s]|[IWEF]\d{{4}} \d\d:|"
     rf"\d{{1,3}}(?:\.\d{{1,3}}){{3}} \S+ \S+ \[|\[?{_LEVEL}\b|\[\w+\] {_LEVEL}\b|time=|level=|"
     r"\{\"(?:@?time\w*|ts|level|severity|date|msg|message|logger)\")"
 )
 _CALM = re.compile(r"\b(?:INFO|DEBUG|TRACE|NOTICE|ИНФО|info|debug|trace|level=info)\b")
 # Each alternative begins at a word's first character, so a failed attempt costs one walk over one word.
-_VARIABLE = re.compile(r"\b\w*\d[\w.:+\-]*|(?:/[\w.\-]+){2,}|\b[0-9a-f]{12,}\b|(?<==)[^\s,;\"&]+|'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"")
+_VARIABLE = re.compile(
+    r"\b\w*\d[\w.:+\-]*|(?:/[\w.\-]+){2,}|\b[0-9a-f]{12,}\b|(?<==)[^\s,;\"&]+|'[^'\n]{1,80}'|\"[^\"\n]{1,80}\""
+)
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _LEADING = re.compile(r"^[\W_*]+")
 
@@ -103,9 +106,7 @@ def _severity(lines: Sequence[str]) -> dict[int, float]:
     }
 
 
-def _weights(
-    parts: Segmented, kinds: Sequence[str], counts: Counter[str], severe: dict[int, float]
-) -> list[float]:
+def _weights(parts: Segmented, kinds: Sequence[str], counts: Counter[str], severe: dict[int, float]) -> list[float]:
     rare = _rare(counts, len(kinds))
     weights = [0.7 if kind in rare else 0.1 for kind in kinds] if rare else [0.1] * len(kinds)
     if counts[""]:

@@ -56,6 +56,9 @@ def shrink(text: str, target: int, keep: Sequence[tuple[int, int]] = (), /) -> s
 
 def _lossless(text: str, target: int) -> str | None:
     """The same JSON within the target: minified, which leaves each value beside its key, else with tables."""
+    tight = len(text) - sum(map(text.count, " \n\r\t"))
+    if tight > target and TABULAR * tight > target:
+        return None
     try:
         small = minified(text)
     except (ValueError, RecursionError):  # the text only holds the JSON, in a wrapper

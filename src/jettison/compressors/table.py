@@ -150,4 +150,3 @@ def _labels(parts: Segmented, found: _Rows, header: int) -> dict[int, int]:
         end += 1
     labels = {piece: piece - 1 for piece in range(start + 1, end + 1)}
     return labels | dict.fromkeys(range(end + 1, len(parts.segments)), end)
-

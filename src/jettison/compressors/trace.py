@@ -34,11 +34,14 @@ _FRAME = re.compile(
     r"\s+\S+\.go:\d+|\s{1,4}\d+: +\S|\s{6,}at \S+:\d+|\s+\.\.\. \d+ (?:more|common frames)"
 )
 _GO_CALL = re.compile(r"[\w./*()\[\]-]{1,200}\.[\w.*()\[\]-]{1,100}\(.*\)$|created by ")
-_THROWN = re.compile(r"[|\s]*(?:Uncaught )?(?:[\w$]{1,60}\.){0,12}\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|Throwable|Fault)\b")
+_THROWN = re.compile(
+    r"[|\s]*(?:Uncaught )?(?:[\w$]{1,60}\.){0,12}\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|Throwable|Fault)\b"
+)
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|[/\\]lib[/\\]python|<frozen|node_modules|node:|internal/|/rustc/|\.cargo/|"
-    r"/usr/(?:local/)?(?:go|lib)|at (?:java|javax|jdk|sun|com\.sun|kotlin|scala|org\.(?:apache|spring\w*|junit|hibernate))"
-    r"[./]|\d: (?:<?(?:std|core|alloc|tokio)::|rust_begin|_?main$|__libc)|runtime[./]|\.\.\. \d+"
+    r"/usr/(?:local/)?(?:go|lib)|"
+    r"at (?:java|javax|jdk|sun|com\.sun|kotlin|scala|org\.(?:apache|spring\w*|junit|hibernate))[./]|"
+    r"\d: (?:<?(?:std|core|alloc|tokio)::|rust_begin|_?main$|__libc)|runtime[./]|\.\.\. \d+"
 )
 
 

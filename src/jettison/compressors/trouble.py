@@ -59,5 +59,5 @@ def _scan(text: str, word: str, starts: list[int], found: dict[int, float], seve
 
 def _meant(text: str, at: int) -> bool:
     if _DENIED_AFTER.match(text, at, at + AFTER):
-        return False
+        return text.startswith("exception", at) and text[at - 1 : at].isalpha()  # `NullPointerException: null`
     return _DENIED_BEFORE.search(text[max(0, at - BEFORE) : at]) is None

@@ -10,6 +10,8 @@ __all__ = ["ENOUGH", "unusual"]
 
 ENOUGH = 8
 """Rows below which nothing can be called unusual."""
+WORDS = 20
+"""Different values up to which a column is one of words (a status, a city), where a rare one stands out."""
 SHARE = 0.02
 """At most this share of a column is unusual by one rule (one row at least); more is how the column is."""
 FAR = 3.0
@@ -32,7 +34,7 @@ def unusual(column: Sequence[str]) -> set[int]:
     if len(counts) == 1:
         return set()
     found: set[int] = set()
-    if len(counts) <= max(2, size // 4):
+    if len(counts) <= max(2, min(WORDS, size // 4)):
         found |= _rare(column, counts, most)
     elif _looks_numeric(column):
         found |= _far_out(column, most)
