@@ -110,40 +110,46 @@ ADVERSARIAL: Mapping[str, Callable[[int], str]] = {
 }
 
 
-def _seconds(work: Callable[[str], object], text: str, repeats: int) -> float:
-    """Median of the runs."""
-    times = []
-    for _ in range(repeats):
+Times = tuple[float, float, float, float]
+"""Seconds of counting, segmenting, the outline, and all of `shrink`."""
+
+
+def _times(text: str) -> Times:
+    """One run of each, right after one another. Of the processor, so that other work on the machine matters less."""
+    marks: list[float] = []
+
+    def mark(began: float) -> None:
+        marks.append(time.process_time() - began)
         gc.collect()
-        started = time.perf_counter()
-        work(text)
-        times.append(time.perf_counter() - started)
-    return median(times)
+
+    gc.collect()
+    began = time.process_time()
+    count(text)
+    mark(began)
+    began = time.process_time()
+    parts = segment(text)
+    mark(began)
+    began = time.process_time()
+    outline_of(parts)
+    mark(began)
+    del parts
+    began = time.process_time()
+    shrink(text, int(SHARE * len(text)))
+    mark(began)
+    return marks[0], marks[1], marks[2], marks[3]
 
 
-def _outlined(text: str, repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        parts = segment(text)
-        gc.collect()
-        started = time.perf_counter()
-        outline_of(parts)
-        times.append(time.perf_counter() - started)
-    return median(times)
-
-
-def _times(text: str, repeats: int) -> tuple[float, float, float, float]:
-    """Seconds of counting, segmenting, outline, and the whole of `shrink`."""
-    count("the tokenizer loads on first use")
-    whole = _seconds(lambda given: shrink(given, int(SHARE * len(given))), text, repeats)
-    return _seconds(count, text, repeats), _seconds(segment, text, repeats), _outlined(text, repeats), whole
+def _median(runs: list[Times]) -> list[float]:
+    return [median(column) for column in zip(*runs, strict=True)]
 
 
 def speed(repeats: int = REPEATS, size: int = SIZE) -> list[Row]:
     """Each content type and each adversarial input, in times of counting."""
+    count("the tokenizer loads on first use")
     rows = []
     for name, make in {**INPUTS, **ADVERSARIAL}.items():
-        counting, *others = _times(make(size), repeats)
+        text = make(size)
+        counting, *others = _median([_times(text) for _ in range(repeats)])
         rows.append(Row(name, *(other / counting for other in others)))
     return rows
 
@@ -154,8 +160,8 @@ def growth(repeats: int = 3) -> list[Row]:
     for name, make in {**INPUTS, **ADVERSARIAL}.items():
         small, large = make(SMALL), make(LARGE)
         factor = len(large) / len(small)
-        _, *before = _times(small, repeats)
-        _, *after = _times(large, 1)
+        _, *before = _median([_times(small) for _ in range(repeats)])
+        _, *after = _median([_times(large) for _ in range(repeats)])
         rows.append(Row(name, *(now / then / factor for now, then in zip(after, before, strict=True))))
     return rows
 

@@ -21,6 +21,8 @@ __all__ = ["compact", "outline", "restore"]
 
 SHORT, PROSE = 40, 120
 """Characters up to which a value reads like a datum, and above which like prose."""
+NAME = 0.6
+"""Weight of what names its record."""
 EDGE = 2
 """Records shown from the beginning of a long list, besides the last one."""
 ROUTINE = 0.25
@@ -70,7 +72,7 @@ def _bases(segments: Sequence[Segment]) -> list[float]:
         if named is None:
             named = names[key] = key[:1] != "[" and is_keyish(key)
         if named and size <= PROSE:
-            out.append(0.6)
+            out.append(NAME)
         elif segment.text in _EMPTY:
             out.append(0.1)
         else:
@@ -80,41 +82,50 @@ def _bases(segments: Sequence[Segment]) -> list[float]:
 
 def _lists(segments: Sequence[Segment]) -> dict[str, _List]:
     """The long lists, by path with every index open. Of nested ones the outermost long one."""
-    sizes = _sizes(segments)
+    runs = _runs(segments)
+    sizes = _sizes(segments, runs)
     out: dict[str, _List] = defaultdict(_List)
-    last, place = "", None
-    for index, segment in enumerate(segments):
-        record = segment.record
-        if index == 0 or record != last:
-            last, place = record, _place(record, sizes)
+    for start, end in runs:
+        record = segments[start].record
+        place = _place(record, sizes)
         if place is not None:
             name, row, below = place
-            key = f"{below}.{segment.key}" if below else segment.key
-        elif segment.key[:1] == "[" and sizes[record] >= ENOUGH:
-            name, row, key = record, f"{record}{segment.key}", ""
-        else:
-            continue
-        found = out[name]
-        found.rows.setdefault(row, []).append(index)
-        found.columns[key].append(index)
-    return dict(out)
+            found = out[name]
+            found.rows.setdefault(row, []).extend(range(start, end))
+            columns = found.columns
+            for index in range(start, end):
+                key = segments[index].key
+                columns[f"{below}.{key}" if below else key].append(index)
+        elif sizes[record] >= ENOUGH:
+            indices = [index for index in range(start, end) if segments[index].key[:1] == "["]
+            found = out[record]
+            found.columns[""] += indices
+            found.rows.update({f"{record}{segments[index].key}": [index] for index in indices})
+    return {name: found for name, found in out.items() if found.rows}
 
 
-def _sizes(segments: Sequence[Segment]) -> Counter[str]:
+def _runs(segments: Sequence[Segment]) -> list[tuple[int, int]]:
+    """(first, behind the last) of the leaves that stand together in one record."""
+    lines = [segment.line for segment in segments]
+    starts = [0, *(index for index in range(1, len(lines)) if lines[index] != lines[index - 1])]
+    return list(zip(starts, [*starts[1:], len(lines)], strict=True))
+
+
+def _sizes(segments: Sequence[Segment], runs: Sequence[tuple[int, int]]) -> Counter[str]:
     """How many entries each list has: records, or values of its own."""
     sizes: Counter[str] = Counter()
     seen: set[str] = set()
-    for segment in segments:
-        record = segment.record
-        if segment.key[:1] == "[":
-            sizes[record] += 1
+    for start, end in runs:
+        record = segments[start].record
+        if segments[start].key[:1] == "[":
+            sizes[record] += end - start
         if record not in seen:
-            seen.add(record)
             for match in _INDEX.finditer(record):
                 path = record[: match.end()]
-                if path == record or path not in seen:
+                if path not in seen:
                     seen.add(path)
                     sizes[record[: match.start()]] += 1
+            seen.add(record)
     return sizes
 
 
@@ -154,17 +165,18 @@ def _weigh(
     size = len(found.rows)
     unusual_rows: set[str] = set()
     for place, (row, leaves) in enumerate(found.rows.items()):
-        name = next((index for index in leaves if weights[index] == 0.6), leaves[0])
-        here = [index for index in leaves if index in odd]
+        name = next((index for index in leaves if weights[index] == NAME), leaves[0])
+        here = [index for index in leaves if index in odd] if odd else []
         special = bool(here) or row in lacking
         if special:
             unusual_rows.add(row)
         edge = place < EDGE or place == size - 1
-        for index in leaves:
-            base = weights[index]
-            weights[index] = base if edge or special else base * ROUTINE
-            if index != name:
-                label[index] = name
+        if not edge and not special:
+            for index in leaves:
+                weights[index] *= ROUTINE
+        if len(leaves) > 1:
+            label.update(dict.fromkeys(leaves, name))
+            del label[name]
         for index in here:
             weights[index] = odd[index]
         if special:

@@ -46,6 +46,7 @@ _VARIABLE = re.compile(
     r"\b\w*\d[\w.:+\-]*|(?:/[\w.\-]+){2,}|\b[0-9a-f]{12,}\b|(?<==)[^\s,;\"&]+|'[^'\n]{1,80}'|\"[^\"\n]{1,80}\""
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 _LEADING = re.compile(r"^[\W_*]+")
 
 
@@ -90,9 +91,13 @@ def templates(lines: Sequence[str]) -> list[str]:
 
     Where that leaves most lines of a kind of their own, the kind is the beginning of the masked line.
     """
-    masked = _VARIABLE.sub("*", "\n".join(lines)).split("\n")
-    if len(masked) != len(lines):  # a line break that `_VARIABLE` cannot match, so never; kinds must fit the lines
-        masked = [_VARIABLE.sub("*", line) for line in lines]
+    if not lines:
+        return []
+    bare = "\n".join(lines).translate(_NO_DIGITS).split("\n")
+    example = dict(zip(bare, lines, strict=True))  # lines that differ in digits alone are masked once
+    short = _VARIABLE.sub("*", "\n".join(example.values())).split("\n")
+    kind = dict(zip(example, short, strict=True))
+    masked = [kind[line] for line in bare]
     if len(set(masked)) > 0.3 * len(masked):
         masked = [line[:_PREFIX_WIDTH] for line in masked]
     return masked

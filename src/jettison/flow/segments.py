@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 
 __all__ = ["Segment", "Segmented", "as_lines", "grapheme_cut", "segment"]
@@ -107,25 +108,24 @@ class _Leaves:
         self.walk(value, "", "", 0)
 
     def walk(self, value: Any, record: str, key: str, depth: int) -> None:
-        if isinstance(value, str):
+        kind = type(value)  # of what the parser gives: no subclasses
+        if kind is str:
             if len(value) > 40 or "\n" in value:
                 self.string(value, record, key, depth)
             else:
                 self.add(record, key, value)
-        elif depth <= 60 and value and isinstance(value, dict | list):
+        elif (kind is dict or kind is list) and value and depth <= 60:
             path = f"{record}.{key}" if record and key else record or key
-            if isinstance(value, dict):
+            if kind is dict:
                 for name, inner in value.items():
                     self.walk(inner, path, name, depth + 1)
             else:
                 for index, inner in enumerate(value):
-                    if isinstance(inner, dict | list):
+                    if isinstance(inner, (dict, list)):
                         self.walk(inner, f"{path}[{index}]", "", depth + 1)
                     else:
                         self.walk(inner, path, f"[{index}]", depth + 1)
-        elif value is None:
-            self.add(record, key, "null")
-        elif type(value) is int:
+        elif kind is int or (kind is float and isfinite(value)):
             self.add(record, key, repr(value))
         else:
             self.add(record, key, json.dumps(value, ensure_ascii=False))
