@@ -85,6 +85,7 @@ def _lists(segments: Sequence[Segment]) -> dict[str, _List]:
     runs = _runs(segments)
     sizes = _sizes(segments, runs)
     out: dict[str, _List] = defaultdict(_List)
+    shapes: dict[tuple[str, str, tuple[str, ...]], list[int]] = defaultdict(list)
     for start, end in runs:
         record = segments[start].record
         place = _place(record, sizes)
@@ -92,15 +93,15 @@ def _lists(segments: Sequence[Segment]) -> dict[str, _List]:
             name, row, below = place
             found = out[name]
             found.rows.setdefault(row, []).extend(range(start, end))
-            columns = found.columns
-            for index in range(start, end):
-                key = segments[index].key
-                columns[f"{below}.{key}" if below else key].append(index)
+            shapes[name, below, tuple([segment.key for segment in segments[start:end]])].append(start)
         elif sizes[record] >= ENOUGH:
             indices = [index for index in range(start, end) if segments[index].key[:1] == "["]
             found = out[record]
             found.columns[""] += indices
             found.rows.update({f"{record}{segments[index].key}": [index] for index in indices})
+    for (name, below, keys), starts in shapes.items():
+        for place, key in enumerate(keys):
+            out[name].columns[f"{below}.{key}" if below else key] += [start + place for start in starts]
     return {name: found for name, found in out.items() if found.rows}
 
 
@@ -119,18 +120,28 @@ def _sizes(segments: Sequence[Segment], runs: Sequence[tuple[int, int]]) -> Coun
         record = segments[start].record
         if segments[start].key[:1] == "[":
             sizes[record] += end - start
-        if record not in seen:
+        if record in seen:
+            continue
+        at = record.find("[")
+        if at >= 0 and record.find("]") == len(record) - 1:  # one index, at the end: nearly all of them
+            sizes[record[:at]] += 1
+        elif at >= 0:
             for match in _INDEX.finditer(record):
                 path = record[: match.end()]
                 if path not in seen:
                     seen.add(path)
                     sizes[record[: match.start()]] += 1
-            seen.add(record)
+        seen.add(record)
     return sizes
 
 
 def _place(record: str, sizes: Counter[str]) -> tuple[str, str, str] | None:
     """(list, record in it, path below the record) of the outermost long list that a path goes through."""
+    at = record.find("[")
+    if at < 0:
+        return None
+    if record.find("]") == len(record) - 1:
+        return (record[:at], record, "") if sizes[record[:at]] >= ENOUGH else None
     for match in _INDEX.finditer(record):
         name = record[: match.start()]
         if sizes[name] >= ENOUGH:
@@ -165,7 +176,11 @@ def _weigh(
     size = len(found.rows)
     unusual_rows: set[str] = set()
     for place, (row, leaves) in enumerate(found.rows.items()):
-        name = next((index for index in leaves if weights[index] == NAME), leaves[0])
+        name = leaves[0]
+        for index in leaves:
+            if weights[index] == NAME:
+                name = index
+                break
         here = [index for index in leaves if index in odd] if odd else []
         special = bool(here) or row in lacking
         if special:

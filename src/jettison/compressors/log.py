@@ -93,11 +93,15 @@ def templates(lines: Sequence[str]) -> list[str]:
     """
     if not lines:
         return []
-    bare = "\n".join(lines).translate(_NO_DIGITS).split("\n")
-    example = dict(zip(bare, lines, strict=True))  # lines that differ in digits alone are masked once
-    short = _VARIABLE.sub("*", "\n".join(example.values())).split("\n")
-    kind = dict(zip(example, short, strict=True))
-    masked = [kind[line] for line in bare]
+    whole = "\n".join(lines)
+    if whole.isascii():
+        bare = whole.translate(_NO_DIGITS).split("\n")
+        example = dict(zip(bare, lines, strict=True))  # lines that differ in digits alone are masked once
+        short = _VARIABLE.sub("*", "\n".join(example.values())).split("\n")
+        kind = dict(zip(example, short, strict=True))
+        masked = [kind[line] for line in bare]
+    else:  # there `translate` looks up each character
+        masked = _VARIABLE.sub("*", whole).split("\n")
     if len(set(masked)) > 0.3 * len(masked):
         masked = [line[:_PREFIX_WIDTH] for line in masked]
     return masked
