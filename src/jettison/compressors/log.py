@@ -25,6 +25,8 @@ RARE = 0.02
 """Share of the lines that may be called rare; where more are, there is no routine to stand out from."""
 NEAR = 2
 """Neighbours of an error on each side that explain it."""
+PIECES = 6
+"""Pieces (of 160 characters) on each side of a severe one that count as its line."""
 REPEATED = 0.75
 """Weight of an error that is neither the first nor the last of its kind, of its full weight."""
 SHOWN, SHOWN_WIDTH = 3, 48
@@ -55,8 +57,9 @@ def outline(parts: Segmented) -> Outline | None:
     if parts.structured or len(parts.segments) < FEWEST:
         return None
     lines = [segment.text for segment in parts.segments]
-    timed = stamped(lines)
-    if not timed and (len(lines) < MANY or not _alike(lines)):
+    whole = _beginnings(parts)
+    timed = len(whole) >= FEWEST and stamped(whole)
+    if not timed and (len(whole) < MANY or not _alike(whole)):
         return None
     kinds = templates(lines)
     counts = Counter(kinds)
@@ -66,6 +69,18 @@ def outline(parts: Segmented) -> Outline | None:
     weights = _weights(parts, kinds, counts, severe)
     errors = [index for index, severity in severe.items() if weights[index] >= 0.5]
     return Outline("log", weights, near=_near(errors, len(lines)), about=_About(kinds, frozenset(errors)))
+
+
+def _beginnings(parts: Segmented) -> list[str]:
+    """The first piece of each line: a long line is cut into several."""
+    if parts.segments[-1].line + 1 == len(parts.segments):
+        return [segment.text for segment in parts.segments]
+    last, out = -1, []
+    for segment in parts.segments:
+        if segment.line != last:
+            last = segment.line
+            out.append(segment.text)
+    return out
 
 
 def _sample(lines: Sequence[str]) -> list[str]:
@@ -79,11 +94,11 @@ def stamped(lines: Sequence[str]) -> bool:
 
 
 def _alike(lines: Sequence[str]) -> bool:
-    """Whether a sample has few kinds of lines, with words in them (rows of numbers are a table)."""
+    """Whether a sample has few kinds of lines, with words in the kinds (a list of paths or numbers has none)."""
     sample = _sample(lines)
-    kinds = set(templates(sample))
-    worded = sum(len(_WORD.findall(line)) > 1 for line in sample)
-    return len(sample) >= MANY and len(kinds) <= ALIKE * 2 * len(sample) and worded >= 0.8 * len(sample)
+    kinds = templates(sample)
+    worded = sum([len(_WORD.findall(kind)) > 1 for kind in kinds])
+    return len(sample) >= MANY and len(set(kinds)) <= ALIKE * 2 * len(sample) and worded >= 0.8 * len(sample)
 
 
 def templates(lines: Sequence[str]) -> list[str]:
@@ -131,9 +146,21 @@ def _weights(parts: Segmented, kinds: Sequence[str], counts: Counter[str], sever
         edge = kinds[index] not in seen or last[kinds[index]] == index
         seen.add(kinds[index])
         weights[index] = max(weights[index], severity if edge else severity * REPEATED)
+    for index in severe:
+        _around(parts, index, weights)
     for index, weight in trace_weights(parts).items():
         weights[index] = max(0.0, weight)
     return weights
+
+
+def _around(parts: Segmented, index: int, weights: list[float]) -> None:
+    """What belongs to the line of a severe piece weighs nearly as much: its time and level, the rest of its message."""
+    line = parts.segments[index].line
+    for step in (-1, 1):
+        at = index + step
+        while 0 <= at < len(weights) and parts.segments[at].line == line and abs(at - index) <= PIECES:
+            weights[at] = max(weights[at], weights[index] * 0.9)
+            at += step
 
 
 def _rare(counts: Counter[str], lines: int) -> set[str]:

@@ -125,7 +125,7 @@ def _told(parts: Segmented, outline: Outline | None, chosen: Collection[int]) ->
 
 
 def _order(parts: Segmented, outline: Outline | None) -> tuple[list[int], Mapping[int, int]]:
-    """Segments, the weightiest first; of equals the earlier, but the ends of the text before its middle."""
+    """Segments, the weightiest first, of equals the earlier; of a text of no known type from both ends."""
     size = len(parts.segments)
     if outline is None:
         third = size // 3  # two segments of the beginning for one of the end

@@ -56,9 +56,11 @@ def outline(parts: Segmented) -> Outline | None:
     if width < 2 or len(rows) < max(FEWEST - 1, LEAST * sum(not _RULE.match(line) for line in found.lines)):
         return None
     header = rows[0] if _is_header(cells[rows[0]]) else None
-    if header is None and (not found.delimiter or stamped(found.lines)):
-        return None  # lines of a log, or text with wide gaps
     body = rows if header is None else rows[1:]
+    if header is None and (width < 3 or not found.delimiter or stamped(found.lines)):
+        return None  # lines of a log, numbered lines, text with wide gaps
+    if found.delimiter == "\t" and _numbered([cells[row][0] for row in body]):
+        return None  # a file as `cat -n` shows it
     odd = _odd(cells, body, width) | {body[index] for index in trouble([found.lines[row] for row in body])}
     few = odd if len(odd) * 4 <= len(body) or len(body) < 12 else set()
     weights = _weights(parts, found, header, body, few)
@@ -115,6 +117,12 @@ def _is_header(cells: Sequence[str]) -> bool:
         and len(set(names)) == len(names)
         and all(len(name) <= 60 and not _NUMBER.match(name) for name in names)
     )
+
+
+def _numbered(first: Sequence[str]) -> bool:
+    """Whether nearly all of the first cells count the lines, right-aligned in six places as `cat -n` does it."""
+    marks = [cell for cell in first if len(cell) >= 6 and cell[0] == " " and cell.strip().isdecimal()]
+    return len(marks) >= LEAST * len(first)
 
 
 def _odd(cells: Sequence[Sequence[str]], body: Sequence[int], width: int) -> set[int]:

@@ -55,7 +55,7 @@ def outline(parts: Segmented) -> Outline | None:
     lines = sum([bool(segment.text) and not segment.text.isspace() for segment in parts.segments])
     if len(found) < LEAST * lines:
         return None
-    weights = [found.get(index, 0.2 if segment.text else 0.0) for index, segment in enumerate(parts.segments)]
+    weights = [found.get(index, 0.3 if segment.text else 0.0) for index, segment in enumerate(parts.segments)]
     head = next((index for index in sorted(found) if found[index] >= 1.0), None)
     near = {} if head is None else {index: head for index, weight in found.items() if 0.3 <= weight < 0.9}
 
@@ -127,13 +127,16 @@ class _Block:
                 weights[index] = 1.0
 
     def close(self, weights: dict[int, float], keep: bool = False) -> None:
-        """Weigh the frames: the last ones of one's own code, nearest to the error, count most."""
+        """Weigh the frames: of one's own code those nearest to the error count most, and the one where it began."""
         order = list(reversed(self.frames)) if self.python else self.frames
         own = 0
+        entry = next((index for index, mine in reversed(order) if mine), -1)
         for place, (index, mine) in enumerate(order):
             own += mine
-            near = mine and own <= OWN_FRAMES
-            weights[index] = (0.9 if own == 1 else 0.7) if near else 0.4 if mine else 0.3 if place == 0 else 0.1
+            if mine:
+                weights[index] = 0.9 if own == 1 else 0.8 if index == entry else 0.7 if own <= OWN_FRAMES else 0.4
+            else:
+                weights[index] = 0.3 if place == 0 else 0.1
             if weights.get(index + 1) == -1.0:
                 weights[index + 1] = weights[index] * 0.95
         self.frames, self.python, self.inside = [], False, keep

@@ -81,6 +81,23 @@ def test_a_rare_line_outweighs_routine():
     assert found.weight[78] == 0.1
 
 
+def test_the_pieces_of_a_long_error_line_stay_together():
+    tail = " and then some more words" * 20
+    lines = [row + tail for row in rows("iso", 100)]
+    lines[60] = lines[60].replace("INFO", "ERROR")
+    parts = segment("\n".join(lines))
+    found = outline(parts)
+    pieces = [weight for part, weight in zip(parts.segments, found.weight, strict=True) if part.line == 60]
+    assert len(pieces) > 2
+    assert pieces[0] == 1.0
+    assert set(pieces[1:]) == {0.9}
+    assert max(weight for part, weight in zip(parts.segments, found.weight, strict=True) if part.line == 61) <= 0.3
+
+
+def test_one_long_line_is_no_log():
+    assert outline(segment('{"time": "x", "rows": [' + '{"id": 1, "text": "some words"}, ' * 500)) is None
+
+
 def test_of_many_errors_of_a_kind_the_first_and_the_last_weigh_most():
     lines = [row.replace("INFO", "ERROR") for row in rows("iso")]
     found = outline(segment("\n".join(lines)))
@@ -124,6 +141,8 @@ def test_templates_mask_what_varies():
         "A story has no levels.\n"
         + "\n".join(f"It has {'very ' * n}long lines, all of them different." for n in range(20)),
         '{"a": 1}',
+        "\n".join(f"/app/src/part{n % 7}/module_{n}.py" for n in range(300)),
+        "\n".join(str(n) for n in range(300)),
     ],
 )
 def test_other_texts_are_no_logs(text):

@@ -85,6 +85,9 @@ def test_the_pieces_of_a_long_header_come_in_a_chain():
         "Prose, with commas, here.\nAnd a second line, longer.\nNo table.\nThe end, really, it is, yes.",
         "2026-11-30 05:00:01,123 INFO started, well\n2026-11-30 05:00:02,123 INFO ended, well\n" * 10,
         "a\n" * 30,
+        "".join(f"{n:6}\tvalue = compute({n})\n" for n in range(1, 60)),
+        "".join(f"{n:6}\tvalue\t= compute({n})\n" for n in range(1, 60)),
+        "the file:\n" + "".join(f"{n}\tvalue = compute({n})\n" for n in range(1, 60)),
     ],
 )
 def test_other_texts_are_no_tables(text):
