@@ -104,6 +104,7 @@ ADVERSARIAL: Mapping[str, Callable[[int], str]] = {
     "short lines": lambda size: "\n".join(str(n) for n in range(size // 6)),
     "empty lines": lambda size: "\n" * size,
     "deep JSON": lambda size: "[" + ",".join(['{"a":' * 50 + "1" + "}" * 50] * (size // 302)) + "]",
+    "long JSON key": lambda size: json.dumps({"k" * (size // 2): [{"a": 1}] * (size // 20)}),
     "long JSON list": lambda size: "[" + ",".join(str(n) for n in range(size // 7)) + "]",
     "stack frames only": lambda size: '  File "a.py", line 3, in f\n' * (size // 28),
     "commas": lambda size: ("," * 500 + "\n") * (size // 501),

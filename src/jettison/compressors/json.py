@@ -100,8 +100,8 @@ def _lists(segments: Sequence[Segment]) -> dict[str, _List]:
             found.columns[""] += indices
             found.rows.update({f"{record}{segments[index].key}": [index] for index in indices})
     for (name, below, keys), starts in shapes.items():
-        for place, key in enumerate(keys):
-            out[name].columns[f"{below}.{key}" if below else key] += [start + place for start in starts]
+        for offset, key in enumerate(keys):
+            out[name].columns[f"{below}.{key}" if below else key] += [start + offset for start in starts]
     return {name: found for name, found in out.items() if found.rows}
 
 

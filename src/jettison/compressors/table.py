@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from jettison.compressors.log import stamped
@@ -25,6 +25,7 @@ MOST_COLUMNS = 100
 _SAMPLE = 100
 
 _RULE = re.compile(r"[\s|+:=\-─━┼│]{3,}$")
+_RULE_BEGINS = frozenset(" \t|+:=-─━┼│")
 _TOTAL = re.compile(
     r"[\s|\"']*(?:(?:grand |sub)?totals?|sum|average|avg|mean|итого|всего|сумма|среднее|итог)\b", re.IGNORECASE
 )
@@ -52,8 +53,9 @@ def outline(parts: Segmented) -> Outline | None:
         return None
     cells = [_split(line, found.delimiter) for line in found.lines]
     width = Counter(map(len, cells)).most_common(1)[0][0]
-    rows = [row for row, line in enumerate(cells) if len(line) == width and not _RULE.match(found.lines[row])]
-    if width < 2 or len(rows) < max(FEWEST - 1, LEAST * sum(not _RULE.match(line) for line in found.lines)):
+    rules = {row for row, line in enumerate(found.lines) if line[0] in _RULE_BEGINS and _RULE.match(line)}
+    rows = [row for row, line in enumerate(cells) if len(line) == width and row not in rules]
+    if width < 2 or len(rows) < max(FEWEST - 1, LEAST * (len(cells) - len(rules))):
         return None
     header = rows[0] if _is_header(cells[rows[0]]) else None
     body = rows if header is None else rows[1:]
@@ -79,10 +81,10 @@ def outline(parts: Segmented) -> Outline | None:
 def _read(parts: Segmented) -> _Rows | None:
     """The lines that are not blank, and the delimiter that divides most of a sample alike."""
     lines = parts.text.split("\n")
-    first: dict[int, int] = {}
-    for index, segment in enumerate(parts.segments):
-        first.setdefault(segment.line, index)
-    numbers = [number for number, line in enumerate(lines) if line and not line.isspace() and number in first]
+    first: Sequence[int] | dict[int, int] = range(len(lines))
+    if len(lines) != len(parts.segments):
+        first = {segment.line: index for index, segment in reversed(list(enumerate(parts.segments)))}
+    numbers = [number for number, line in enumerate(lines) if line and not line.isspace()]
     if len(numbers) < FEWEST:
         return None
     sample = [lines[number] for number in numbers[:: max(1, len(numbers) // _SAMPLE)]]
@@ -133,20 +135,31 @@ def _odd(cells: Sequence[Sequence[str]], body: Sequence[int], width: int) -> set
     return found
 
 
-def _weights(parts: Segmented, found: _Rows, header: int | None, body: Sequence[int], odd: set[int]) -> list[float]:
-    by_line: dict[int, float] = {}
-    for place, row in enumerate(body):
-        edge = 0.6 if place < 2 or place == len(body) - 1 else 0.1
-        by_line[row] = 0.9 if row in odd else edge
-        if place >= len(body) - 3 and _TOTAL.match(found.lines[row]):
-            by_line[row] = 1.0
+def _weights(
+    parts: Segmented, found: _Rows, header: int | None, body: Sequence[int], odd: Collection[int]
+) -> list[float]:
+    lines = [0.3] * len(found.lines)  # a title above, a note below
+    for row in body:
+        lines[row] = 0.1
+    for row in (*body[:2], *body[-1:]):
+        lines[row] = 0.6
+    for row in odd:
+        lines[row] = 0.9
+    for row in body[-3:]:
+        if _TOTAL.match(found.lines[row]):
+            lines[row] = 1.0
     if header is not None:
-        by_line[header] = 1.0
-        for rule in range(header + 1, min(header + 2, len(found.lines))):
-            if _RULE.match(found.lines[rule]):
-                by_line[rule] = 0.5
-    weights = {parts.segments[found.numbers[row]].line: weight for row, weight in by_line.items()}
-    return [weights.get(segment.line, 0.3 if segment.text else 0.0) for segment in parts.segments]
+        lines[header] = 1.0
+        if header + 1 < len(lines) and _RULE.match(found.lines[header + 1]):
+            lines[header + 1] = 0.5
+    weights = [0.0] * len(parts.segments)
+    for first, weight in zip(found.numbers, lines, strict=True):
+        weights[first] = weight
+    if parts.segments[-1].line + 1 < len(weights):  # long lines: their other pieces weigh the same
+        for index in range(1, len(weights)):
+            if parts.segments[index].line == parts.segments[index - 1].line:
+                weights[index] = weights[index - 1]
+    return weights
 
 
 def _labels(parts: Segmented, found: _Rows, header: int) -> dict[int, int]:

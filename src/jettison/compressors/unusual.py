@@ -73,14 +73,21 @@ def _number(text: str) -> float | None:
 
 def _far_out(column: Sequence[str], most: int) -> set[int]:
     """Outliers of a column of numbers, and what is no number in it."""
-    values = [_number(text) for text in column]
+    values: Sequence[float | None]
+    try:
+        numbers = list(map(float, column))
+        values = numbers if all(map(math.isfinite, numbers)) else list(map(_number, column))
+    except ValueError:
+        values = list(map(_number, column))
+    ordered = sorted([value for value in values if value is not None])
+    low, high = _quartile(ordered, 0.25), _quartile(ordered, 0.75)
+    low, high = low - FAR * (high - low), high + FAR * (high - low)
     odd = {index for index, value in enumerate(values) if value is None}
     if len(odd) > most:
         odd = set()
-    numbers = sorted(value for value in values if value is not None)
-    low, high = _quartile(numbers, 0.25), _quartile(numbers, 0.75)
-    reach = FAR * (high - low)
-    far = {i for i, value in enumerate(values) if value is not None and not low - reach <= value <= high + reach}
+    if low <= ordered[0] and ordered[-1] <= high:
+        return odd
+    far = {index for index, value in enumerate(values) if value is not None and not low <= value <= high}
     return odd | far if len(far) <= most else odd
 
 

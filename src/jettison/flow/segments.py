@@ -18,6 +18,8 @@ __all__ = ["Segment", "Segmented", "as_lines", "grapheme_cut", "segment"]
 
 LONG_LINE = 240
 """Characters above which a line, or a string leaf, is cut (algorithm.md)."""
+LONG_KEY = 120
+"""Characters of a key that a record's path repeats: a long one above many records would make them quadratic."""
 PIECE = 160
 """About how long the pieces are (algorithm.md)."""
 _SEPARATOR = re.compile(r"[.!?。！？;,|]\s|[。！？；，]|\s")
@@ -115,6 +117,7 @@ class _Leaves:
             else:
                 self.add(record, key, value)
         elif (kind is dict or kind is list) and value and depth <= 60:
+            key = key[:LONG_KEY]
             path = f"{record}.{key}" if record and key else record or key
             if kind is dict:
                 for name, inner in value.items():
