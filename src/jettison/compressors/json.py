@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
+from typing import Any
 
 from jettison.compressors.outline import Outline
 from jettison.compressors.tabular import compact, restore
@@ -29,18 +30,22 @@ ROUTINE = 0.25
 """What a leaf of a routine record weighs, of what it would outside the list."""
 RARE_KEY = 0.02
 """Share of the records up to which having (or lacking) a key is unusual."""
+TOLD = 3
+"""Lists that are named when they were cut."""
 _INDEX = re.compile(r"\[\d+\]")
 _EMPTY = frozenset(("", "null", "false", "[]", "{}"))
 
 
 @dataclass(slots=True)
 class _List:
-    """The records of one list, in order."""
+    """The records of one list, in order, or its plain values."""
 
     rows: dict[str, list[int]] = field(default_factory=dict)
     """Path of a record → ordinals of its leaves."""
     columns: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Key, with the path below the record → ordinals of the leaves with it."""
+    values: list[int] = field(default_factory=list)
+    """Ordinals of the leaves that are values of the list itself."""
 
 
 def outline(parts: Segmented) -> Outline | None:
@@ -51,15 +56,16 @@ def outline(parts: Segmented) -> Outline | None:
     weights = _bases(segments)
     label: dict[int, int] = {}
     odd_rows: dict[str, set[str]] = {}
+    odd_values: dict[str, set[int]] = {}
     lists = _lists(segments)
     for name, found in lists.items():
-        odd = _odd(segments, found)
-        odd_rows[name] = _weigh(segments, found, odd, weights, label)
+        odd_rows[name] = _weigh(found, _odd(segments, found), weights, label)
+        odd_values[name] = _weigh_values(segments, found.values, weights)
     for index, severity in trouble(
         [segment.text if len(segment.text) <= PROSE * 2 else "" for segment in segments]
     ).items():
         weights[index] = max(weights[index], severity)
-    return Outline("json", weights, label, about=_About(lists, odd_rows))
+    return Outline("json", weights, label, about=_About(lists, odd_rows, odd_values))
 
 
 def _bases(segments: Sequence[Segment]) -> list[float]:
@@ -95,14 +101,11 @@ def _lists(segments: Sequence[Segment]) -> dict[str, _List]:
             found.rows.setdefault(row, []).extend(range(start, end))
             shapes[name, below, tuple([segment.key for segment in segments[start:end]])].append(start)
         elif sizes[record] >= ENOUGH:
-            indices = [index for index in range(start, end) if segments[index].key[:1] == "["]
-            found = out[record]
-            found.columns[""] += indices
-            found.rows.update({f"{record}{segments[index].key}": [index] for index in indices})
+            out[record].values += [index for index in range(start, end) if segments[index].key[:1] == "["]
     for (name, below, keys), starts in shapes.items():
         for offset, key in enumerate(keys):
             out[name].columns[f"{below}.{key}" if below else key] += [start + offset for start in starts]
-    return {name: found for name, found in out.items() if found.rows}
+    return {name: found for name, found in out.items() if found.rows or found.values}
 
 
 def _runs(segments: Sequence[Segment]) -> list[tuple[int, int]]:
@@ -168,9 +171,17 @@ def _odd(segments: Sequence[Segment], found: _List) -> dict[int, float]:
     return odd
 
 
-def _weigh(
-    segments: Sequence[Segment], found: _List, odd: dict[int, float], weights: list[float], label: dict[int, int]
-) -> set[str]:
+def _weigh_values(segments: Sequence[Segment], values: Sequence[int], weights: list[float]) -> set[int]:
+    """The same for a list of plain values. Returns the odd ones."""
+    odd = {values[at] for at in unusual([segments[index].text for index in values])}
+    for index in values[EDGE:-1]:
+        weights[index] *= ROUTINE
+    for index in odd:
+        weights[index] = 0.95
+    return odd
+
+
+def _weigh(found: _List, odd: dict[int, float], weights: list[float], label: dict[int, int]) -> set[str]:
     """Weights of a list's leaves: edges whole, of unusual records the odd leaf and the name. Returns those records."""
     lacking = _lacking(found)
     size = len(found.rows)
@@ -202,13 +213,14 @@ def _weigh(
 def _lacking(found: _List) -> set[str]:
     """Records without a key that nearly all others have."""
     rows = len(found.rows)
+    nearly = rows - max(1, int(RARE_KEY * rows))
+    common = [column for column in found.columns.values() if nearly <= len(column) < rows]
+    if rows < ENOUGH or not common:
+        return set()
+    row_of = {index: row for row, leaves in found.rows.items() for index in leaves}
     out: set[str] = set()
-    if rows < ENOUGH:
-        return out
-    for column in found.columns.values():
-        if rows > len(column) >= rows - max(1, int(RARE_KEY * rows)):
-            have = set(column)
-            out |= {row for row, leaves in found.rows.items() if have.isdisjoint(leaves)}
+    for column in common:
+        out |= found.rows.keys() - {row_of[index] for index in column}
     return out
 
 
@@ -217,15 +229,21 @@ class _About:
     """How many records of each long list went, and how many unusual ones are left."""
 
     lists: dict[str, _List]
-    odd: dict[str, set[str]]
+    odd_rows: dict[str, set[str]]
+    odd_values: dict[str, set[int]]
 
     def __call__(self, cut: Sequence[int]) -> str:
         gone = set(cut)
         told = []
         for name, found in self.lists.items():
-            whole = {row for row, leaves in found.rows.items() if gone.issuperset(leaves)}
-            if whole:
-                odd = self.odd[name]
-                kept = f", {len(odd - whole)} of {len(odd)} unusual kept" if odd else ""
-                told.append(f"{len(whole)} of {len(found.rows)} records like {name or ''}[*] cut{kept}")
-        return "; ".join(told[:3])
+            rows = {row for row, leaves in found.rows.items() if gone.issuperset(leaves)}
+            told.append(_tell(len(rows), len(found.rows), f"records like {name}[*]", self.odd_rows[name], rows))
+            values = gone.intersection(found.values)
+            told.append(_tell(len(values), len(found.values), f"values of {name}[*]", self.odd_values[name], values))
+        return "; ".join(list(filter(None, told))[:TOLD])
+
+
+def _tell(cut: int, size: int, what: str, odd: Set[Any], gone: Set[Any]) -> str:
+    if not cut:
+        return ""
+    return f"{cut} of {size} {what} cut" + (f", {len(odd - gone)} of {len(odd)} unusual kept" if odd else "")

@@ -151,11 +151,13 @@ def _choose(
         if index not in forced and (room < MARK or misses > MISSES):
             break
         here = segments[index]
-        group = [index]
+        group = {index}
         cost = len(here.text) + len(here.key) + 2
-        while (other := label.get(group[-1])) is not None and other not in chosen and other not in group:
-            group.append(other)
+        other = label.get(index)
+        while other is not None and other not in chosen and other not in group and (cost <= room or index in forced):
+            group.add(other)
             cost += len(segments[other].text) + len(segments[other].key) + 2
+            other = label.get(other)
         if parts.structured:
             if here.record not in records:
                 cost += len(here.record) + 2
