@@ -1,10 +1,10 @@
-"""`python -m bench quality | ablation | sweep | speed | all`: every table of the docs, from one command each."""
+"""`python -m bench quality | ablation | sweep | speed | compressors | all`: every table of the docs, a command each."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench import ablation
+from bench import ablation, compressors
 from bench import speed as speed_runs
 from bench import sweep as sweeps
 from bench.policies import POLICIES
@@ -40,6 +40,8 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--quick", action="store_true", help=f"{QUICK} trajectories a set, fewer repetitions")
     command = commands.add_parser("speed", help="ratios against json.dumps and counting, inside one run")
     command.add_argument("--quick", action="store_true", help="without 50,000 messages, fewer repetitions")
+    command = commands.add_parser("compressors", help="each content type in times of counting its tokens, and growth")
+    command.add_argument("--quick", action="store_true", help="one run each, without growth")
     _ablation_options(commands.add_parser("ablation", help="what each part is worth: the replay without it"))
     return parser
 
@@ -105,6 +107,11 @@ def main() -> int:
         _ablation(options)
         return 0
     quick = getattr(options, "quick", False)
+    if options.command == "compressors":
+        print(compressors.table(compressors.speed(1 if quick else compressors.REPEATS), "× counting"))
+        if not quick:
+            print("\n" + compressors.table(compressors.growth(), "100 KB → 1 MB, 1 = linear"))
+        return 0
     if options.command in ("quality", "all"):
         _quality(options, options.limit or (QUICK if quick else None))
     if options.command in ("speed", "all"):

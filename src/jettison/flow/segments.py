@@ -11,12 +11,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 
-__all__ = ["Segment", "Segmented", "grapheme_cut", "segment"]
+__all__ = ["Segment", "Segmented", "as_lines", "grapheme_cut", "segment"]
 
 LONG_LINE = 240
 """Characters above which a line, or a string leaf, is cut (algorithm.md)."""
+LONG_KEY = 120
+"""Characters of a key that a record's path repeats: a long one above many records would make them quadratic."""
 PIECE = 160
 """About how long the pieces are (algorithm.md)."""
 _SEPARATOR = re.compile(r"[.!?。！？;,|]\s|[。！？；，]|\s")
@@ -60,7 +63,7 @@ def segment(text: str) -> Segmented:
     value = _parsed(inner)
     if value is not None:
         try:
-            leaves = tuple(_number(_leaves(value, "", "")))
+            leaves = tuple(_Leaves(value).out)
         except RecursionError:  # nested just as deep as the parser goes
             leaves = ()
         if leaves:
@@ -68,6 +71,11 @@ def segment(text: str) -> Segmented:
     if inner.count("\\n") >= 3 and len(_ESCAPED_BREAK.findall(inner)) > inner.count("\n"):
         inner = _ESCAPED_BREAK.sub("\n", inner).replace("\\t", "\t").replace('\\"', '"')
     return Segmented(tuple(_lines(inner)), False, inner)
+
+
+def as_lines(text: str) -> Segmented:
+    """Lines of the text as it is, JSON or not: offsets in it are offsets in `Segmented.text`."""
+    return Segmented(tuple(_lines(text)), False, text)
 
 
 def _unwrap(text: str) -> str:
@@ -92,60 +100,75 @@ def _parsed(text: str) -> Any:
     return value if isinstance(value, dict | list) and value else None
 
 
-def _leaves(value: Any, record: str, key: str, depth: int = 0) -> Iterator[tuple[str, str, str]]:
-    """(record path, key, text) of each leaf, depth first, in source order."""
-    if depth > 60:
-        yield record, key, json.dumps(value, ensure_ascii=False)
-    elif isinstance(value, dict) and value:
-        path = f"{record}.{key}" if record and key else record or key
-        for name, inner in value.items():
-            yield from _leaves(inner, path, str(name), depth + 1)
-    elif isinstance(value, list) and value:
-        path = f"{record}.{key}" if record and key else record or key
-        for index, inner in enumerate(value):
-            if isinstance(inner, dict | list):
-                yield from _leaves(inner, f"{path}[{index}]", "", depth + 1)
+class _Leaves:
+    """The leaves of a JSON value, depth first, in source order; records are numbered as they appear."""
+
+    def __init__(self, value: Any) -> None:
+        self.out: list[Segment] = []
+        self.record: str | None = None
+        self.line = -1
+        self.walk(value, "", "", 0)
+
+    def walk(self, value: Any, record: str, key: str, depth: int) -> None:
+        kind = type(value)  # of what the parser gives: no subclasses
+        if kind is str:
+            if len(value) > 40 or "\n" in value:
+                self.string(value, record, key, depth)
             else:
-                yield from _leaves(inner, path, f"[{index}]", depth + 1)
-    elif isinstance(value, str):
-        yield from _string_leaf(value, record, key, depth)
-    else:
-        yield record, key, json.dumps(value)
+                self.add(record, key, value)
+        elif (kind is dict or kind is list) and value and depth <= 60:
+            key = key[:LONG_KEY]
+            path = f"{record}.{key}" if record and key else record or key
+            if kind is dict:
+                for name, inner in value.items():
+                    self.walk(inner, path, name, depth + 1)
+            else:
+                for index, inner in enumerate(value):
+                    if isinstance(inner, (dict, list)):
+                        self.walk(inner, f"{path}[{index}]", "", depth + 1)
+                    else:
+                        self.walk(inner, path, f"[{index}]", depth + 1)
+        elif kind is int or (kind is float and isfinite(value)):
+            self.add(record, key, repr(value))
+        else:
+            self.add(record, key, json.dumps(value, ensure_ascii=False))
+
+    def string(self, value: str, record: str, key: str, depth: int) -> None:
+        inner = _parsed(value) if len(value) > 40 else None
+        if inner is not None:
+            self.walk(inner, record, key, depth + 1)
+        elif len(value) > LONG_LINE or "\n" in value:
+            path = f"{record}.{key}" if record and key else record or key
+            for line in _lines(value):
+                if line.text.strip():
+                    self.add(path, "", line.text)
+        else:
+            self.add(record, key, value)
+
+    def add(self, record: str, key: str, text: str) -> None:
+        if record != self.record:
+            self.record = record
+            self.line += 1
+        self.out.append(_new(Segment, (text, record, key, -1, self.line)))
 
 
-def _string_leaf(value: str, record: str, key: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    inner = _parsed(value) if len(value) > 40 else None
-    if inner is not None:
-        yield from _leaves(inner, record, key, depth + 1)
-    elif len(value) > LONG_LINE or "\n" in value:
-        path = f"{record}.{key}" if record and key else record or key
-        for line in _lines(value):
-            if line.text.strip():
-                yield path, "", line.text
-    else:
-        yield record, key, value
+_new = tuple.__new__
+"""A third of the time of a named tuple's own constructor."""
 
 
-def _number(leaves: Iterator[tuple[str, str, str]]) -> Iterator[Segment]:
-    """Number the records in order of appearance."""
-    last, line = None, -1
-    for record, key, text in leaves:
-        if record != last:
-            last, line = record, line + 1
-        yield Segment(text, record, key, -1, line)
-
-
-def _lines(text: str) -> Iterator[Segment]:
+def _lines(text: str) -> list[Segment]:
+    out: list[Segment] = []
     start = 0
     for number, line in enumerate(text.split("\n")):
         if len(line) <= LONG_LINE:
-            yield Segment(line, "", "", start, number)
+            out.append(_new(Segment, (line, "", "", start, number)))
         else:
             offset = 0
             for piece in _pieces(line):
-                yield Segment(piece, "", "", start + offset, number)
+                out.append(_new(Segment, (piece, "", "", start + offset, number)))
                 offset += len(piece)
         start += len(line) + 1
+    return out
 
 
 def _pieces(line: str) -> Iterator[str]:

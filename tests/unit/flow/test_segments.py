@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jettison.flow.segments import LONG_LINE, grapheme_cut, segment
+from jettison.flow.segments import LONG_LINE, as_lines, grapheme_cut, segment
 from strategies import law
 
 ROUGH = st.text(st.sampled_from("ab Ж数.,;|!?\n\n\r\té\u0301\u200d👩👍🏽🇦🇹️\\n{}[]\"':0"), max_size=700)
@@ -184,3 +184,18 @@ def test_a_long_line_of_clusters_is_cut_between_them(cluster, shift):
 def test_a_cut_walks_back_a_bounded_way():
     text = "e" + "\u0301" * 1_000
     assert grapheme_cut(text, 500) == 436
+
+
+def test_a_long_key_above_many_records_is_not_repeated_in_each():
+    text = json.dumps({"k" * 50_000: [{"a": n} for n in range(5_000)]})
+    parts = segment(text)
+    assert len({part.record for part in parts.segments}) == 5_000
+    assert sum(len(part.record) for part in parts.segments) < 10 * len(text)
+
+
+def test_lines_of_a_text_as_it_is_even_where_it_is_json():
+    text = json.dumps({"a": [1, 2], "b": "x\ny"}, indent=1)
+    parts = as_lines(text)
+    assert not parts.structured
+    assert [part.text for part in parts.segments] == text.split("\n")
+    assert all(text[part.start : part.end] == part.text for part in parts.segments)

@@ -1,0 +1,78 @@
+"""Which content type a text is: the first that knows it gives the outline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from jettison.compressors import json, log, table, trace
+from jettison.compressors.outline import Outline, Outliner
+from jettison.flow.segments import Segment, Segmented
+
+__all__ = ["OUTLINERS", "outline_of"]
+
+OUTLINERS: tuple[Outliner, ...] = (
+    json.outline,
+    trace.outline,
+    table.outline,
+    log.outline,
+)
+"""Asked in this order; the strictest first. Rows under a header are a table even where they begin with a time."""
+INNER = 8
+"""Lines of a long JSON string from which it is looked at as a text of its own (`{"stdout": "…a log…"}`)."""
+
+
+def outline_of(parts: Segmented) -> Outline | None:
+    """What its content type knows of a text, None where none knows it. Linear; never raises."""
+    found = next((found for outliner in OUTLINERS if (found := outliner(parts)) is not None), None)
+    if found is None or not parts.structured:
+        return found
+    return _with_inner(parts, found)
+
+
+def _with_inner(parts: Segmented, outer: Outline) -> Outline:
+    """The outline of a JSON text, with the texts that stand in its long leaves outlined as what they are."""
+    inner = [(start, found) for start, lines in _texts(parts) if (found := outline_of(lines)) is not None]
+    if not inner:
+        return outer
+    weight, label, near = list(outer.weight), dict(outer.label), dict(outer.near)
+    for start, found in inner:
+        weight[start : start + len(found.weight)] = found.weight
+        label.update({start + one: start + other for one, other in found.label.items()})
+        near.update({start + one: start + other for one, other in found.near.items()})
+
+    def about(cut: Sequence[int]) -> str:
+        told = [outer.about(cut)] if outer.about else []
+        for start, found in inner:
+            end = start + len(found.weight)
+            if found.about:
+                told.append(found.about([index - start for index in cut if start <= index < end]))
+        return "; ".join(filter(None, told))
+
+    return Outline(outer.kind, weight, label, near, about)
+
+
+def _texts(parts: Segmented) -> Iterator[tuple[int, Segmented]]:
+    """(first ordinal, lines) of the runs of lines that one long string leaf was cut into."""
+    start = 0
+    segments = parts.segments
+    if "" not in {segment.key for segment in segments}:
+        return
+    while start < len(segments):
+        end = start + 1
+        while (
+            end < len(segments)
+            and segments[start].key == segments[end].key == ""
+            and (segments[start].record == segments[end].record)
+        ):
+            end += 1
+        if end - start >= INNER:
+            yield start, _as_text([segment.text for segment in segments[start:end]])
+        start = end
+
+
+def _as_text(lines: list[str]) -> Segmented:
+    at, out = 0, []
+    for number, line in enumerate(lines):
+        out.append(Segment(line, "", "", at, number))
+        at += len(line) + 1
+    return Segmented(tuple(out), False, "\n".join(lines))
