@@ -7,6 +7,7 @@ from os import PathLike
 from jettison.archive.memory import MemoryArchive
 from jettison.archive.postgres import PostgresArchive
 from jettison.archive.records import Conversation, Pruned
+from jettison.archive.scoped import Scoped
 from jettison.archive.sqlite import SQLiteArchive
 from jettison.protocols import Archive, ConversationArchive
 
@@ -18,6 +19,7 @@ __all__ = [
     "PostgresArchive",
     "Pruned",
     "SQLiteArchive",
+    "Scoped",
     "opened",
 ]
 
