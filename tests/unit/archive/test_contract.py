@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from jettison import ArchiveError, ConfigError, Session
-from jettison.archive import Conversation, MemoryArchive, Pruned, opened
+from jettison.archive import Conversation, MemoryArchive, Pruned, Scoped, opened
 from jettison.protocols import ConversationArchive
 
 KINDS = ("memory", "sqlite", "postgres")
@@ -140,6 +140,25 @@ def test_any_key_will_do(archive, key):
     assert archive.get("a", conversation=key) == "text"
     assert archive.delete(key) == 1
     assert [one.key for one in archive.conversations()] == ["another"]
+
+
+def test_a_scoped_archive_is_one_conversation_of_another(archive):
+    one, two = Scoped(archive, "user-1"), Scoped(archive, "user-2")
+    assert isinstance(one, ConversationArchive)
+    one.put("a", "told user one")
+    one.put_many({"b": "told in a chat"}, "chat-1")
+    two.put_many({"c": "told user two"}, "chat-1")
+    assert [one.get(handle) for handle in "ab"] == ["told user one", "told in a chat"]
+    assert one.get("b", conversation="chat-1") == "told in a chat"
+    for scope, handle in ((one, "c"), (two, "a"), (two, "b")):
+        with pytest.raises(ArchiveError, match=handle):
+            scope.get(handle)
+    assert {handle for handle, _ in one.search("told")} == {"a", "b"}
+    assert [handle for handle, _ in one.search("told", conversation="chat-1")] == ["b"]
+    assert [item.key for item in archive.conversations()] == ["user-1", "user-1/chat-1", "user-2/chat-1"]
+    two.release()
+    assert archive.prune(max_bytes=0).texts == 1
+    assert one.delete() == 2
 
 
 # limits
