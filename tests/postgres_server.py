@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
-import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 __all__ = ["Server", "missing", "running"]
 
@@ -26,9 +27,11 @@ def program(name: str) -> str | None:
 
 def missing() -> str | None:
     """What these tests need and this machine does not have; None: nothing."""
+    if sys.platform == "win32":
+        return "these tests talk to PostgreSQL over a Unix socket"
     try:
         import psycopg  # noqa: F401
-    except ModuleNotFoundError:
+    except ImportError:
         return "psycopg is not installed: pip install 'jettison[postgres]'"
     if program("initdb") is None or program("pg_ctl") is None:
         return "no PostgreSQL server programs: apt-get install postgresql (Debian), brew install postgresql (macOS)"
@@ -37,7 +40,10 @@ def missing() -> str | None:
     return None
 
 
-def _user() -> pwd.struct_passwd | None:
+def _user() -> Any:
+    """The user to run the server as, where the tests run as root."""
+    import pwd
+
     for name in ("postgres", "nobody"):
         try:
             return pwd.getpwnam(name)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["originals", "steps"]
+__all__ = ["BUDGET", "originals", "steps"]
 
 TURNS = 12
 BUDGET = 2_500

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fitting_child import originals
+from fitting_child import BUDGET, originals, steps
 
+from jettison import ArchiveError, Policy, Session
 from jettison.archive import opened
 from jettison.compressors.cut import handle_for
 from postgres_server import Server
@@ -81,8 +82,19 @@ def test_nor_does_a_database_server_that_goes_down(postgres_server: Server, post
     stubs, expected = run(postgres_url, 4)
     assert stubs > 100
     archive = opened(postgres_url)
+    session = Session(Policy(budget=BUDGET, counter=lambda text: len(text) // 3), archive=archive)
+    *_, messages = steps(7)
+    session.fit(messages[:3])
+    state = session._state
     postgres_server.kill()
-    postgres_server.start()
+    try:
+        with pytest.raises(ArchiveError, match="postgres"):
+            session.fit(messages)
+        assert session._state is state
+    finally:
+        postgres_server.start()
+    report = session.fit(messages).report
+    assert all(session.recall(row.handle) for row in report.rows if row.handle)
     assert {handle: archive.get(handle) for handle in expected} == expected, "the open archive connects anew"
     archive.close()
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from jettison.archive.records import Conversation, Pruned, Row, checked, droppable, missing, taken
-from jettison.archive.words import excerpt, root, words_of
+from jettison.archive.words import excerpt, lowered, root, words_of
 from jettison.errors import ArchiveError
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ class PostgresArchive:
     def __init__(self, url: str, *, clock: Callable[[], float] = time.time) -> None:
         try:
             import psycopg
-        except ModuleNotFoundError as error:
-            if error.name != "psycopg":
-                raise
-            raise ArchiveError("an archive in PostgreSQL needs psycopg: pip install 'jettison[postgres]'") from error
+        except ImportError as error:  # not installed, or without its library
+            raise ArchiveError(
+                f"an archive in PostgreSQL needs psycopg: pip install 'jettison[postgres]' ({error})"
+            ) from error
         self.clock = clock
         self._url, self._driver = url, psycopg
         self._lock = threading.Lock()
@@ -137,7 +137,7 @@ class PostgresArchive:
     def _index(base: Connection[tuple[Any, ...]], number: int, text: str) -> None:
         # Lower case is made here: in a database of the locale C the server knows that of ASCII only. `simple` has no
         # stop words and no language: what is found is what the other archives find.
-        low = "".join(" " if char == "\0" or "\ud800" <= char <= "\udfff" else char for char in text.lower())
+        low = "".join(" " if char == "\0" or "\ud800" <= char <= "\udfff" else char for char in lowered(text))
         for start in range(0, len(low), PIECE):
             base.execute(
                 "INSERT INTO jettison_words VALUES (%s, to_tsvector('simple', %s))",

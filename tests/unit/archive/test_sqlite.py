@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -189,6 +190,12 @@ def test_a_fit_whose_texts_cannot_be_stored_changes_nothing(tmp_path, spoil, wor
     assert fitted.messages == fresh.fit(MESSAGES).messages
     assert all(session.recall(row.handle) for row in fitted.report.rows if row.handle)
     _sound(tmp_path / "a.db")
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ArchiveError, match=r"pip install 'jettison\[postgres\]'"):
+        opened("postgresql://me@host/db")
 
 
 def test_the_password_of_a_database_is_in_no_error():
