@@ -99,6 +99,36 @@ def test_nor_does_a_database_server_that_goes_down(postgres_server: Server, post
     archive.close()
 
 
+DEADLY = """
+import os, signal, sys
+from jettison.archive import opened
+
+class Deadly(dict):
+    def items(self):
+        yield from list(super().items())[:3]
+        os.kill(os.getpid(), signal.SIGKILL)
+
+archive = opened(sys.argv[1])
+archive.put("before", "stored before")
+archive.put_many(Deadly({f"h{n}": f"text {n}" for n in range(6)}), "chat", release=["before"])
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_killed_in_the_middle_of_storing_nothing_of_it_is_there(kind, tmp_path, request):
+    where = str(tmp_path / "a.db") if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    done = subprocess.run([sys.executable, "-c", DEADLY, where], check=False)
+    assert done.returncode == -signal.SIGKILL
+    archive = opened(where)
+    assert archive.get("before") == "stored before"
+    assert [one.key for one in archive.conversations()] == [""]
+    for n in range(6):
+        with pytest.raises(ArchiveError, match=f"h{n}"):
+            archive.get(f"h{n}")
+    archive.put_many({f"h{n}": f"other {n}" for n in range(6)}, "chat")
+    archive.close()
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_child_is_the_same_for_the_same_seed(seed):
     assert originals(seed) == originals(seed)
