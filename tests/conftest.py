@@ -1,8 +1,36 @@
 """Properties draw the same examples at each run; JETTISON_FUZZ=n explores new ones (`strategies.law`)."""
 
+import os
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from postgres_server import REQUIRED, Server, missing, running
 
 settings.register_profile(
     "steady", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """A running PostgreSQL. Without its programs the test is skipped, or fails where .ci/run says they are there."""
+    reason = missing()
+    if reason is not None:
+        if os.environ.get(REQUIRED):
+            pytest.fail(f"{REQUIRED} is set, and {reason}")
+        pytest.skip(reason)
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Server) -> str:
+    """The address of a database without an archive in it."""
+    import psycopg
+
+    with psycopg.connect(postgres_server.url) as base:
+        base.execute("DROP TABLE IF EXISTS jettison_words, jettison_holds, jettison_texts")
+    return postgres_server.url

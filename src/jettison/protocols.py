@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from jettison.items import Item
@@ -10,7 +10,17 @@ from jettison.items import Item
 if TYPE_CHECKING:
     from jettison.plan import Protection, View
 
-__all__ = ["Archive", "Check", "Compressor", "ItemProtector", "ItemRule", "Protector", "Scorer", "TokenCounter"]
+__all__ = [
+    "Archive",
+    "Check",
+    "Compressor",
+    "ConversationArchive",
+    "ItemProtector",
+    "ItemRule",
+    "Protector",
+    "Scorer",
+    "TokenCounter",
+]
 
 
 @runtime_checkable
@@ -59,7 +69,7 @@ class Check(Protocol):
 
 
 class Archive(Protocol):
-    """Exact bytes of what was evicted or compressed, by handle."""
+    """Exact bytes of what was evicted or compressed, by handle. This is all that an archive of one's own needs."""
 
     def put(self, handle: str, text: str) -> None:
         """Store a text under its handle; the same text again is a no-op, another one raises ArchiveError."""
@@ -71,4 +81,37 @@ class Archive(Protocol):
 
     def search(self, query: str, limit: int = 10) -> list[tuple[str, str]]:
         """(handle, excerpt) of the best matches, best first."""
+        ...
+
+
+@runtime_checkable
+class ConversationArchive(Archive, Protocol):
+    """An archive that knows whose texts it holds; those of Jettison are such.
+
+    A text belongs to every conversation that stored it. A conversation covers those under it: `chat-17` is also
+    `chat-17/researcher`. What is stored is pinned for its conversation, as a stub is about to point at it: no limit
+    drops it until the conversation releases it, or is deleted.
+    """
+
+    def put_many(self, texts: Mapping[str, str], conversation: str = "", *, release: Collection[str] = ()) -> None:
+        """Store all of these or none, pinned; and release what no stub of the conversation points at any more."""
+        ...
+
+    def get(self, handle: str, *, conversation: str | None = None) -> str:
+        """As `Archive.get`; with a conversation, only what it holds."""
+        ...
+
+    def search(self, query: str, limit: int = 10, *, conversation: str | None = None) -> list[tuple[str, str]]:
+        """As `Archive.search`; with a conversation, only in what it holds."""
+        ...
+
+    def release(self, conversation: str, handles: Collection[str] | None = None) -> None:
+        """Unpin these texts of a conversation; None: it is over, all of them, those of the ones under it too."""
+        ...
+
+    def delete(self, conversation: str) -> int:
+        """Delete a conversation wholly, pinned or not. Texts that another one holds stay for that one.
+
+        Returns how many texts are gone.
+        """
         ...

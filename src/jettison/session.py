@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from jettison.budget import Budget
 from jettison.call import Call, Store
 from jettison.errors import ConfigError, InvalidInput
+from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
-from jettison.protocols import Archive
+from jettison.protocols import Archive, ConversationArchive
 from jettison.task import Task
 
 if TYPE_CHECKING:
@@ -37,8 +39,10 @@ class Session:
     """One conversation. Give `fit` the full history at each call, as agents have it.
 
     `policy`: a `Policy`, or a `Budget` or int for the default policy with that budget. `archive`: the name of a
-    SQLite file, or an `Archive`; None keeps what is evicted in memory. Raises ConfigError for an unknown wire or
-    counter, ArchiveError for a file that cannot be used.
+    SQLite file, a `postgresql://` address, or an `Archive`; None keeps what is evicted in memory. `conversation`:
+    whose texts they are in a shared archive (`chat-17`; it covers a sub-agent's `chat-17/researcher`), so that they
+    can be searched and deleted alone; None: a random key. Raises ConfigError for an unknown wire or counter,
+    ArchiveError for an archive that cannot be used.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class Session:
         wire: str = "openai-chat",
         model: str | None = None,
         archive: Archive | str | PathLike[str] | None = None,
+        conversation: str | None = None,
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import opened
@@ -61,6 +66,8 @@ class Session:
         self.wire, self.traits, self.model = wire_named(wire), TRAITS[wire], model
         self.archive: Archive = opened(archive)
         self._private = archive is None
+        self.conversation = os.urandom(8).hex() if conversation is None else conversation
+        self._own, self._pinned = conversation, frozenset[str]()
         self.task = Task()
         self.counter = counter_for(self.policy.counter, model, self.traits.family)
         self._costs = CountCache(self.counter)
@@ -127,7 +134,12 @@ class Session:
         return self.archive.get(handle)
 
     def search(self, query: str, limit: int = 10) -> list[tuple[str, str]]:
-        """(handle, excerpt) of evicted texts that match, best first."""
+        """(handle, excerpt) of evicted texts that match, best first.
+
+        Of this conversation where it was given a key, else of the whole archive.
+        """
+        if self._own is not None and isinstance(self.archive, ConversationArchive):
+            return self.archive.search(query, limit, conversation=self._own)
         return self.archive.search(query, limit)
 
     def dependencies(self, item: str) -> tuple[Edge, ...]:
@@ -201,8 +213,20 @@ class Session:
         return Fitting(kit, call, self._state)
 
     def _store(self, effect: Store) -> None:
-        for handle, text in effect.texts.items():
-            self.archive.put(handle, text)
+        if not effect.texts:
+            return
+        if not isinstance(self.archive, ConversationArchive):
+            for handle, text in effect.texts.items():
+                self.archive.put(handle, text)
+            return
+        # What the last output shows stays pinned as well: if this call fails, that is what the agent goes on with.
+        live = effect.texts.keys() | {
+            decision.handle
+            for decision in self._state.plan.decisions.values()
+            if decision.handle and decision.fidelity is not Fidelity.GONE
+        }
+        self.archive.put_many(effect.texts, self.conversation, release=self._pinned - live)
+        self._pinned = frozenset(live)
 
     # one call
 

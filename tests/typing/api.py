@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, assert_type
 
 from jettison import (
@@ -19,9 +19,19 @@ from jettison import (
     fit,
     fit_request,
 )
-from jettison.archive import MemoryArchive
+from jettison.archive import MemoryArchive, PostgresArchive, Pruned, Scoped, SQLiteArchive
 from jettison.errors import BudgetUnreachable, JettisonError
-from jettison.protocols import Archive, Check, ItemProtector, ItemRule, Protector, Scorer, TokenCounter
+from jettison.protocols import (
+    Archive,
+    Check,
+    ConversationArchive,
+    ItemProtector,
+    ItemRule,
+    Protector,
+    Scorer,
+    TokenCounter,
+)
+from jettison.recall import recall_answer, recall_tool
 
 messages: list[dict[str, Any]] = [{"role": "user", "content": "hello"}]
 
@@ -114,6 +124,11 @@ class Shelf:
 
 keeper: ItemProtector = Invoices()
 stores: list[Archive] = [Shelf(), MemoryArchive()]
+shared: list[ConversationArchive] = [MemoryArchive(), SQLiteArchive("a.db"), Scoped(MemoryArchive(), "user-9")]
+database: Callable[[str], ConversationArchive] = PostgresArchive
+assert_type(MemoryArchive().prune(max_bytes=1_000_000, max_age=3_600), Pruned)
+assert_type(recall_answer(Shelf(), {"handle": "gajuzasufo"}), str)
+declared: dict[str, Any] = recall_tool("gemini")
 policy = Policy(
     Budget.for_model("gpt-4o"),
     counter=Counter(),
@@ -127,7 +142,8 @@ policy = Policy(
 # sessions
 
 session = Session(policy, wire="openai-responses", model="gpt-5", archive=Shelf())
-Session(32_000)
+assert_type(recall_answer(session, '{"query": "tent"}'), str)
+Session(32_000, archive="postgresql://me@host/db", conversation="chat-17")
 Session(Budget(32_000))
 assert_type(session.fit(messages, system="Be brief."), Fitted)
 session.task.goal = "Refund the tent."

@@ -93,7 +93,8 @@ def test_the_examples_run(page: str, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "docs/benchmarks.md", "docs/decisions/README.md"]
+    "page",
+    [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "docs/archive.md", "docs/benchmarks.md", "docs/decisions/README.md"],
 )
 def test_links_to_files_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text("utf-8")):
@@ -108,6 +109,7 @@ def test_options_of_the_command_exist(page: str) -> None:
     assert {command.name or command.callback.__name__ for command in app.registered_commands if command.callback} == {
         "fit",
         "demo",
+        "mcp",
         "tune",
     }
     source = (ROOT / "src/jettison/cli/app.py").read_text("utf-8")

@@ -3,47 +3,142 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from jettison.errors import ArchiveError
+from jettison.archive.records import (
+    Conversation,
+    Pruned,
+    Row,
+    checked,
+    covers,
+    differing,
+    droppable,
+    missing,
+    size_of,
+    taken,
+)
+from jettison.archive.words import excerpt, words_of, worth
 
 __all__ = ["MemoryArchive"]
+
+
+@dataclass(slots=True)
+class _Hold:
+    since: float
+    pinned: bool = True
 
 
 @dataclass
 class MemoryArchive:
     """Texts by handle. Safe to share between threads."""
 
+    clock: Callable[[], float] = field(default=time.time, repr=False)
     _texts: dict[str, str] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _stored: dict[str, float] = field(default_factory=dict, repr=False)
+    _holds: dict[str, dict[str, _Hold]] = field(default_factory=dict, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
-    def put(self, handle: str, text: str) -> None:
+    def put(self, handle: str, text: str, conversation: str = "") -> None:
         """Store a text under its handle; again with the same text is a no-op.
 
         Raises ArchiveError when the handle stands for another text.
         """
+        self.put_many({handle: text}, conversation)
+
+    def put_many(self, texts: Mapping[str, str], conversation: str = "", *, release: Collection[str] = ()) -> None:
+        """Store all of these or none, pinned for the conversation, and unpin those in `release`."""
         with self._lock:
-            known = self._texts.setdefault(handle, text)
-        if known != text:
-            raise ArchiveError(f"handle {handle!r} already stands for another text")
+            if (wrong := differing(texts, self._texts)) is not None:
+                raise taken(wrong)
+            held, now = self._holds.setdefault(conversation, {}), self.clock()
+            for handle, text in texts.items():
+                self._texts[handle] = text
+                self._stored[handle] = now
+                held.setdefault(handle, _Hold(now)).pinned = True
+            self._unpin(held, [handle for handle in release if handle not in texts])
 
-    def get(self, handle: str) -> str:
-        """The exact text. Raises ArchiveError when there is none."""
-        try:
+    def get(self, handle: str, *, conversation: str | None = None) -> str:
+        """The exact text. Raises ArchiveError when there is none, or the conversation does not hold it."""
+        with self._lock:
+            if handle not in self._texts or not self._covered(handle, conversation):
+                raise missing(handle)
             return self._texts[handle]
-        except KeyError:
-            raise ArchiveError(f"no text is archived under {handle!r}") from None
 
-    def search(self, query: str, limit: int = 10) -> list[tuple[str, str]]:
-        """(handle, excerpt) of texts that hold most of the query's words, best first."""
-        words = [word for word in query.lower().split() if word]
-        found = []
-        for handle, text in list(self._texts.items()):
-            low = text.lower()
-            hits = [low.find(word) for word in words]
-            score = sum(at >= 0 for at in hits)
-            if score:
-                at = min(at for at in hits if at >= 0)
-                found.append((score, handle, text[max(0, at - 80) : at + 160]))
-        found.sort(key=lambda entry: -entry[0])
-        return [(handle, excerpt) for _, handle, excerpt in found[:limit]]
+    def search(self, query: str, limit: int = 10, *, conversation: str | None = None) -> list[tuple[str, str]]:
+        """(handle, excerpt) of texts that hold some of the query's words, or other forms of them, best first."""
+        words = words_of(query)
+        with self._lock:
+            texts = [pair for pair in self._texts.items() if self._covered(pair[0], conversation)]
+        scored = [(worth(text, words), handle, text) for handle, text in texts]
+        scored.sort(key=lambda entry: -entry[0])
+        return [(handle, excerpt(text, words)) for score, handle, text in scored[: max(0, limit)] if score]
+
+    def release(self, conversation: str, handles: Collection[str] | None = None) -> None:
+        """Unpin these texts of a conversation; None: it is over, all of them."""
+        with self._lock:
+            if handles is not None:
+                self._unpin(self._holds.get(conversation, {}), handles)
+                return
+            for key, held in self._holds.items():
+                if covers(conversation, key):
+                    self._unpin(held, list(held))
+
+    def delete(self, conversation: str) -> int:
+        """Delete a conversation wholly; texts that another one holds stay. Returns how many texts are gone."""
+        with self._lock:
+            keys = [key for key in self._holds if covers(conversation, key)]
+            mine = dict.fromkeys(handle for key in keys for handle in self._holds.pop(key))
+            held = {handle for holds in self._holds.values() for handle in holds}
+            return self._drop([handle for handle in mine if handle not in held])
+
+    def conversations(self) -> list[Conversation]:
+        """All conversations that hold a text, by key."""
+        with self._lock:
+            found = []
+            for key, held in sorted(self._holds.items()):
+                if held:
+                    size, times = sum(size_of(self._texts[handle]) for handle in held), [h.since for h in held.values()]
+                    found.append(Conversation(key, len(held), size, min(times), max(times)))
+            return found
+
+    def prune(
+        self, *, max_bytes: int | None = None, max_age: float | None = None, live: Collection[str] = ()
+    ) -> Pruned:
+        """Drop texts not stored for `max_age` seconds, then the oldest until all take `max_bytes` (UTF-8) at most.
+
+        Never what is pinned, or in `live` (handles).
+        """
+        checked(max_bytes, max_age)
+        with self._lock:
+            pinned = {name for held in self._holds.values() for name, hold in held.items() if hold.pinned}
+            sizes = {handle: size_of(text) for handle, text in self._texts.items()}
+            rows = [Row(0, h, sizes[h], at) for h, at in self._stored.items() if h not in pinned]
+            rows.sort(key=lambda row: row.stored)
+            out = droppable(rows, sum(sizes.values()), self.clock(), max_bytes, max_age, live)
+            for held in self._holds.values():
+                for row in out:
+                    held.pop(row.handle, None)
+            self._drop([row.handle for row in out])
+            gone = sum(row.size for row in out)
+            return Pruned(len(out), gone, sum(sizes.values()) - gone)
+
+    def close(self) -> None:
+        """Nothing to close; the texts stay until the archive itself is gone."""
+
+    def _covered(self, handle: str, conversation: str | None) -> bool:
+        if conversation is None:
+            return True
+        return any(handle in held for key, held in self._holds.items() if covers(conversation, key))
+
+    @staticmethod
+    def _unpin(held: dict[str, _Hold], handles: Collection[str]) -> None:
+        for handle in handles:
+            if handle in held:
+                held[handle].pinned = False
+
+    def _drop(self, handles: list[str]) -> int:
+        for handle in handles:
+            del self._texts[handle], self._stored[handle]
+        return len(handles)

@@ -11,11 +11,12 @@ from typing import Annotated
 
 import typer
 
-from jettison.cli import tuning, work
+from jettison.cli import serving, tuning, work
 from jettison.cli.budget import parse_budget
 from jettison.cli.demo import show
 from jettison.cli.output import complain
-from jettison.errors import CannotFit, ConfigError, InvalidInput, JettisonError
+from jettison.errors import ArchiveError, CannotFit, ConfigError, InvalidInput, JettisonError
+from jettison.recall import LIMIT
 from jettison.replay import WIRES, read
 
 __all__ = ["app", "run"]
@@ -123,6 +124,34 @@ def tune_weights(
     return OK
 
 
+@app.command(name="mcp", short_help="Offer an archive to an agent over MCP.")
+def serve_mcp(
+    archive: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|URL", envvar="JETTISON_ARCHIVE", help="An SQLite file, or postgresql://user@host/database."
+        ),
+    ],
+    conversation: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Only this conversation and those of its sub-agents.")
+    ] = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="Characters of an answer at most.")] = LIMIT,
+) -> int:
+    """Offer recall and search over an archive on standard input and output, as the MCP tool recall_context.
+
+    Needs the extra `jettison[mcp]`. A password belongs into JETTISON_ARCHIVE or ~/.pgpass, not into the arguments.
+    Exit codes: 0 the client is done, 3 the archive cannot be used, 64 wrong usage, 70 without the extra.
+    """
+    try:
+        serving.run(archive, conversation, limit)
+    except ModuleNotFoundError as missing:
+        if missing.name != "mcp":
+            raise
+        complain(str(missing))
+        return INTERNAL
+    return OK
+
+
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command line; every error becomes a line of text and an exit code."""
     try:
@@ -132,6 +161,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         complain(str(error))
         return USAGE
+    except ArchiveError as error:
+        complain(str(error))
+        return INVALID
     except InvalidInput as error:
         complain(_in_options(str(error)))
         return INVALID
