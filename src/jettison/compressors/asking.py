@@ -126,9 +126,10 @@ def _answer(ask: Ask, given: Any, error: BaseException | None, seconds: float) -
     if isinstance(error, CutAnswer):
         return Answer(cut=True, seconds=seconds)
     if isinstance(error, TimeoutError):
-        return Answer(failure=f"no answer within {ask.seconds:.3g} s", seconds=seconds)
+        return Answer(failure=str(error)[:LONGEST] or f"no answer within {ask.seconds:.3g} s", seconds=seconds)
     if error is not None:
-        return Answer(failure=f"{type(error).__name__}: {error}"[:LONGEST], seconds=seconds)
+        said = f"{type(error).__name__}: {error}".removesuffix(": ")
+        return Answer(failure=" ".join(said[:LONGEST].split()), seconds=seconds)
     if not isinstance(given, str):
         return Answer(failure=f"the answer is {type(given).__name__}, not text", seconds=seconds)
     return Answer(given, seconds=seconds)

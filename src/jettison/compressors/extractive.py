@@ -76,7 +76,7 @@ def extract(source: Source, max_tokens: int, count: Callable[[str], int]) -> str
         having = _having(units, value)
         stale |= {n for n in having[1:] if unfinished(units[n].text)}
         for n in having[:1]:
-            ranks[n] = (-1, 0, -n)
+            ranks[n] = (-1, -n)
     order = sorted((n for n in range(len(units)) if n not in needed and n not in stale), key=ranks.__getitem__)
     costs = [count(unit.text) + 4 for unit in units]  # 4: a label, a line break, a gap mark
     chosen, left = set(needed), max_tokens - sum(costs[n] for n in needed)
@@ -170,17 +170,17 @@ def _having(units: Sequence[Unit], value: str) -> list[int]:
     return [n for n in range(len(units) - 1, -1, -1) if value in units[n].text and holds(units[n].text, value)]
 
 
-def _ranks(units: Sequence[Unit], about: str) -> list[tuple[int, int, int]]:
+def _ranks(units: Sequence[Unit], about: str) -> list[tuple[int, ...]]:
     words = {word[:6] for word in _WORD.findall(about.lower())}
     seen: set[str] = set()
-    ranks = []
+    ranks: list[tuple[int, ...]] = []
     for n, unit in enumerate(units):
         place = _class(unit, first=n == 0 or units[n - 1].part != unit.part)
         if unit.text in seen:
             place = 9
         seen.add(unit.text)
         shared = len(words & {word[:6] for word in _WORD.findall(unit.text.lower())}) if words else 0
-        ranks.append((place, -shared, -n))
+        ranks.append((4 if 4 <= place <= 6 else place, -shared, place, -n))
     return ranks
 
 
