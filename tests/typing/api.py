@@ -21,7 +21,8 @@ from jettison import (
 )
 from jettison.archive import MemoryArchive
 from jettison.errors import BudgetUnreachable, JettisonError
-from jettison.protocols import Archive, Check, ItemProtector, ItemRule, Protector, Scorer, TokenCounter
+from jettison.integrations.openai_summarizer import OpenAISummarizer
+from jettison.protocols import Archive, Check, ItemProtector, ItemRule, Protector, Scorer, Summarizer, TokenCounter
 
 messages: list[dict[str, Any]] = [{"role": "user", "content": "hello"}]
 
@@ -158,3 +159,17 @@ except BudgetUnreachable as unreachable:
     assert_type(unreachable.biggest, tuple[tuple[str, str, int, str], ...])
 except JettisonError as other:
     print(other.report)
+
+
+# a summariser: any callable, sync or async
+
+
+def one(prompt: str, max_tokens: int) -> str:
+    return prompt[:max_tokens]
+
+
+async def two(prompt: str, max_tokens: int) -> str:
+    return prompt[:max_tokens]
+
+
+summarizers: list[Summarizer] = [one, two, OpenAISummarizer("http://localhost/v1", "m"), lambda prompt, most: prompt]
