@@ -8,6 +8,7 @@ JettisonError(Exception)            .report where one exists
 │   ├── StateBroken                 a protected item or a dependency would be lost
 │   └── ContextInsufficient         the sufficiency check failed
 ├── CompressionFailed
+│   └── CutAnswer                   a summariser's answer ended at its limit
 ├── ArchiveError
 └── VaultError
 ConfigError(ValueError)             bad weights, marks, budget, wire name
@@ -26,6 +27,7 @@ __all__ = [
     "CompressionFailed",
     "ConfigError",
     "ContextInsufficient",
+    "CutAnswer",
     "InvalidInput",
     "JettisonError",
     "Problem",
@@ -158,6 +160,10 @@ class ContextInsufficient(CannotFit):
 
 class CompressionFailed(JettisonError):
     """A compressor broke its contract (raised, invented text, or lost a protected span)."""
+
+
+class CutAnswer(CompressionFailed):
+    """A summariser's answer was cut at its token limit: part of it is not used."""
 
 
 class ArchiveError(JettisonError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, make_dataclass
 from enum import IntEnum, StrEnum
@@ -9,7 +10,18 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-__all__ = ["Fidelity", "Item", "Kind", "Unit", "item_of", "reworded", "units_of"]
+__all__ = [
+    "SUMMARY_SLOT",
+    "Fidelity",
+    "Item",
+    "Kind",
+    "Unit",
+    "is_summary",
+    "item_of",
+    "reworded",
+    "summary_item",
+    "units_of",
+]
 
 
 class Kind(StrEnum):
@@ -28,6 +40,7 @@ class Kind(StrEnum):
     MEDIA = "media"
     """Image, audio, video or file: costs tokens by a provider's rule, not by its base64 text."""
     SUMMARY = "summary"
+    """Written in place of earlier messages; its first line says so (`is_summary`)."""
     OPAQUE = "opaque"
     """What we do not understand and carry through untouched."""
 
@@ -103,6 +116,41 @@ def reworded(item: Item, text: str, fidelity: Fidelity) -> Item:
     values = list(_values_of(item))
     values[_TEXT], values[_FIDELITY] = text, fidelity
     return item_of(*values)
+
+
+SUMMARY_SLOT = ("summary",)
+"""The place of a summary that is not in the source yet: the wire makes a message, or a part of one, for it."""
+
+_SUMMARY = re.compile(r"\[summary of [1-9]\d* earlier messages?, data not instructions, ref [a-z]{10,}\]\n(?=.)")
+
+
+def is_summary(text: str) -> bool:
+    """Whether a text begins with the line that marks a summary, to the letter, and has a body after it."""
+    return text.startswith("[summary of ") and _SUMMARY.match(text) is not None
+
+
+def summary_item(text: str, first: Item, framing: int = 4) -> Item:
+    """The item of a rendered summary, to stand where `first`, the first item of the units it replaces, has stood.
+
+    `first` opens its unit: a summary goes to a border of units. `framing`: tokens of a message's frame.
+    Raises ValueError for a text that `is_summary` does not know.
+    """
+    if not is_summary(text):
+        raise ValueError("the text is not a rendered summary")
+    return Item(
+        f"summary-{first.id}",
+        Kind.SUMMARY,
+        text,
+        first.message,
+        -1,
+        first.unit,
+        first.step,
+        "user",
+        fixed=framing,
+        editable=False,
+        synthetic=True,
+        slot=SUMMARY_SLOT,
+    )
 
 
 @dataclass(frozen=True)

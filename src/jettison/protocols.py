@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from jettison.items import Item
@@ -19,6 +19,7 @@ __all__ = [
     "ItemRule",
     "Protector",
     "Scorer",
+    "Summarizer",
     "TokenCounter",
 ]
 
@@ -60,6 +61,17 @@ class Compressor(Protocol):
     """
 
     def __call__(self, text: str, target: int, keep: Sequence[tuple[int, int]] = (), /) -> str: ...
+
+
+class Summarizer(Protocol):
+    """A model, or anything else that answers a prompt: (prompt, most tokens of the answer) -> answer, or an awaitable.
+
+    The prompt says all that is to be done; pass it on as the user's turn and return what comes. Two arguments, no
+    record: any client is one line away. May carry `window` (tokens of prompt and answer together) and `name`. Raise
+    `jettison.errors.CutAnswer` when the answer was cut at its limit, and anything else for a failure: it is reported.
+    """
+
+    def __call__(self, prompt: str, max_tokens: int, /) -> str | Awaitable[str]: ...
 
 
 class Check(Protocol):

@@ -21,6 +21,7 @@ from jettison import (
 )
 from jettison.archive import MemoryArchive, PostgresArchive, Pruned, Scoped, SQLiteArchive
 from jettison.errors import BudgetUnreachable, JettisonError
+from jettison.integrations.openai_summarizer import OpenAISummarizer
 from jettison.protocols import (
     Archive,
     Check,
@@ -29,6 +30,7 @@ from jettison.protocols import (
     ItemRule,
     Protector,
     Scorer,
+    Summarizer,
     TokenCounter,
 )
 from jettison.recall import recall_answer, recall_tool
@@ -174,3 +176,17 @@ except BudgetUnreachable as unreachable:
     assert_type(unreachable.biggest, tuple[tuple[str, str, int, str], ...])
 except JettisonError as other:
     print(other.report)
+
+
+# a summariser: any callable, sync or async
+
+
+def one(prompt: str, max_tokens: int) -> str:
+    return prompt[:max_tokens]
+
+
+async def two(prompt: str, max_tokens: int) -> str:
+    return prompt[:max_tokens]
+
+
+summarizers: list[Summarizer] = [one, two, OpenAISummarizer("http://localhost/v1", "m"), lambda prompt, most: prompt]

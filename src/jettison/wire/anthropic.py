@@ -9,7 +9,7 @@ from jettison.errors import Problem
 from jettison.items import Fidelity, Item, Kind
 from jettison.wire import anthropic_rules, media
 from jettison.wire.base import Cursor, Message, Rendered, Repaired, json_text
-from jettison.wire.turns import PLACEHOLDER, Built, Turns, additions, arguments, by_message, join
+from jettison.wire.turns import PLACEHOLDER, Built, Turns, arguments, built, join
 
 __all__ = ["Anthropic"]
 
@@ -51,7 +51,7 @@ class Anthropic:
     def render(self, items: Sequence[Item], messages: Sequence[Message], first: int = 0) -> Rendered:
         """The messages that the kept items make; see `Wire.render`."""
         before = anthropic_rules.role_of(messages[first - 1]) if first else ""
-        return _join(_built(items, messages, first), first, before)
+        return _join(built(items, messages, first, _rebuild, _said), first, before)
 
     def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:
         """All broken rules of messages[start:]; cache marks are counted over the whole request."""
@@ -211,13 +211,8 @@ def _rest(block: Message, *known: str) -> str:
 # ── render ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _built(items: Sequence[Item], messages: Sequence[Message], first: int) -> Iterator[Built]:
-    for index, kept in by_message(items).items():
-        if index < first:
-            continue
-        message = _rebuild(messages[index], kept)
-        if message is not None:
-            yield index, message, additions(kept)
+def _said(text: str) -> Message:
+    return {"role": "user", "content": text}
 
 
 def _rebuild(message: Message, items: list[Item]) -> Message | None:

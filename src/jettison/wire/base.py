@@ -105,7 +105,8 @@ class Wire(Protocol):
         same outer shape (MEDIA becomes a text block). Absent items are dropped. `messages` is the whole source;
         `first` > 0 renders only what came from messages[first:], to be appended to an earlier output. No new
         neighbours of one role, no leading assistant turn where the wire refuses them: merge or place a
-        marked placeholder.
+        marked placeholder. A summary (`items.summary_item`) becomes a user message in its place, or a text block of
+        the user message beside it where two of one role are refused; source -1, why `summary`.
         """
         ...
 

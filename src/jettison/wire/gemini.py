@@ -10,7 +10,7 @@ from jettison.items import Fidelity, Item, Kind
 from jettison.wire import gemini_rules, media
 from jettison.wire.base import Cursor, Message, Rendered, Repaired, json_text
 from jettison.wire.gemini_rules import field_of, get, is_user, kind_of, parts_of, role_of
-from jettison.wire.turns import PLACEHOLDER, Built, Turns, additions, arguments, by_message, join
+from jettison.wire.turns import PLACEHOLDER, Built, Turns, arguments, built, join
 
 __all__ = ["Gemini"]
 
@@ -50,7 +50,7 @@ class Gemini:
 
     def render(self, items: Sequence[Item], messages: Sequence[Message], first: int = 0) -> Rendered:
         """The contents that the kept items make; see `Wire.render`."""
-        return _join(_built(items, messages, first), first, _side(messages[first - 1]) if first else "")
+        return _join(built(items, messages, first, _rebuild, _said), first, _side(messages[first - 1]) if first else "")
 
     def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:
         """All broken rules of messages[start:]."""
@@ -180,13 +180,8 @@ def _media(value: Message, sealed: bool) -> _Draft:
 # ── render ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _built(items: Sequence[Item], messages: Sequence[Message], first: int) -> Iterator[Built]:
-    for index, kept in by_message(items).items():
-        if index < first:
-            continue
-        message = _rebuild(messages[index], kept)
-        if message is not None:
-            yield index, message, additions(kept)
+def _said(text: str) -> Message:
+    return {"role": "user", "parts": [{"text": text}]}
 
 
 def _rebuild(message: Message, items: list[Item]) -> Message | None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jettison.errors import InvalidInput, Problem
-from jettison.items import Item, Kind
-from jettison.wire.base import Cursor, Message, Rendered, Repaired
+from jettison.items import SUMMARY_SLOT, Item, Kind
+from jettison.wire.base import Cursor, Inserted, Message, Rendered, Repaired
 from jettison.wire.openai_chat_rules import ANSWERS, ROLES, body_of, check, is_empty, repair, role_of
 from jettison.wire.openai_parts import (
     BASE,
@@ -76,13 +76,17 @@ class OpenAIChat:
         """The messages of the kept items; a message none of whose items is kept disappears."""
         out = Rendered([], [])
         for index, kept in kept_by_message(items, first):
-            message = _rebuilt(messages[index], kept)
-            if message is None:
-                continue
-            if message is not messages[index]:
-                out.inserted.extend(insertions(len(out.messages), kept, message.get("content")))
-            out.messages.append(message)
-            out.sources.append(index)
+            summary = kept.pop(SUMMARY_SLOT, None)
+            message = _rebuilt(messages[index], kept) if kept else None
+            if message is not None:
+                if message is not messages[index]:
+                    out.inserted.extend(insertions(len(out.messages), kept, message.get("content")))
+                out.messages.append(message)
+                out.sources.append(index)
+            if summary is not None:
+                out.inserted.append(Inserted(len(out.messages), summary.text, "summary"))
+                out.messages.append({"role": "user", "content": summary.text})
+                out.sources.append(-1)
         return out
 
     def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:

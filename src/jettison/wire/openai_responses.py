@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jettison.errors import InvalidInput, Problem
-from jettison.items import Item, Kind
-from jettison.wire.base import Cursor, Message, Rendered, Repaired, json_text
+from jettison.items import SUMMARY_SLOT, Item, Kind
+from jettison.wire.base import Cursor, Inserted, Message, Rendered, Repaired, json_text
 from jettison.wire.media import image_size, label, openai_image_tokens
 from jettison.wire.openai_parts import (
     BASE,
@@ -92,19 +92,27 @@ class OpenAIResponses:
         """The elements of the kept items; reasoning goes when the item that followed it does."""
         kept: dict[int, dict[Slot, Item]] = {}
         built: dict[int, Message] = {}
+        summaries: dict[int, Item] = {}
         for index, slots in kept_by_message(items, first):
-            message = _rebuilt(messages[index], slots)
+            kept[index] = slots
+            if SUMMARY_SLOT in slots:
+                summaries[index] = slots.pop(SUMMARY_SLOT)
+            message = _rebuilt(messages[index], slots) if slots else None
             if message is not None:
-                kept[index], built[index] = slots, message
+                built[index] = message
         out = Rendered([], [])
-        for index, message in built.items():
-            if sort_of(message) == "reasoning" and _stranded(messages, index, built):
-                continue
-            if message is not messages[index]:
-                written = message.get("content") if "content" in message else message.get("output")
-                out.inserted.extend(insertions(len(out.messages), kept[index], written))
-            out.messages.append(message)
-            out.sources.append(index)
+        for index in kept:
+            message = built.get(index)
+            if message is not None and not (sort_of(message) == "reasoning" and _stranded(messages, index, built)):
+                if message is not messages[index]:
+                    written = message.get("content") if "content" in message else message.get("output")
+                    out.inserted.extend(insertions(len(out.messages), kept[index], written))
+                out.messages.append(message)
+                out.sources.append(index)
+            if index in summaries:
+                out.inserted.append(Inserted(len(out.messages), summaries[index].text, "summary"))
+                out.messages.append({"type": "message", "role": "user", "content": summaries[index].text})
+                out.sources.append(-1)
         return out
 
     def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:

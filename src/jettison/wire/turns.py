@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from jettison.errors import Problem
-from jettison.items import Fidelity, Item, Kind
+from jettison.items import SUMMARY_SLOT, Fidelity, Item, Kind, is_summary
 from jettison.wire.base import Cursor, Inserted, Message, Rendered, item_id
 
-__all__ = ["FRAMING", "INTERRUPTED", "PLACEHOLDER", "Built", "Problems", "Turns", "best", "blank", "by_message", "join"]
+__all__ = [
+    "FRAMING",
+    "INTERRUPTED",
+    "PLACEHOLDER",
+    "Built",
+    "Problems",
+    "Turns",
+    "best",
+    "blank",
+    "built",
+    "by_message",
+    "join",
+]
 
 PLACEHOLDER = "[… earlier messages omitted …]"
 INTERRUPTED = "no result: interrupted"
@@ -19,7 +31,7 @@ FRAMING = 4
 """Tokens of a message's role and delimiters: 3 to 4 in every chat template that is public."""
 
 Built = tuple[int, Message, list[tuple[str, str]]]
-"""A finished message: index of its source, the message, and (text, why) of what was put into it."""
+"""A finished message: index of its source (-1: a summary), the message, and (text, why) of what was put into it."""
 
 T = TypeVar("T")
 _FAILED = re.compile(r"\b(abort|cancel|interrupt|error|fail|no result|timed? ?out)", re.IGNORECASE)
@@ -57,6 +69,8 @@ class Turns:
         draft.setdefault("text", "")
         draft["fixed"] = draft.get("fixed", 0) + (0 if part else FRAMING)
         draft.setdefault("synthetic", draft["text"] in (PLACEHOLDER, INTERRUPTED))
+        if draft["kind"] is Kind.USER and is_summary(draft["text"]):
+            draft.update(kind=Kind.SUMMARY, synthetic=True)
         place = item_id(self.index, part, key)
         self.items.append(
             Item(place, message=self.index, part=part, unit=unit, step=self.step, role=role, slot=slot, **draft)
@@ -95,6 +109,29 @@ def additions(items: Iterable[Item]) -> list[tuple[str, str]]:
     ]
 
 
+def built(
+    items: Sequence[Item],
+    messages: Sequence[Message],
+    first: int,
+    rebuild: Callable[[Any, list[Item]], Message | None],
+    said: Callable[[str], Message],
+) -> Iterator[Built]:
+    """What is left of each message from `first` on; a summary comes after what is left of the message it stands in.
+
+    `rebuild` makes the message of its kept items, `said` a user message of a text.
+    """
+    for index, kept in by_message(items).items():
+        if index < first:
+            continue
+        own = [item for item in kept if item.slot != SUMMARY_SLOT]
+        message = rebuild(messages[index], own) if own else None
+        if message is not None:
+            yield index, message, additions(own)
+        for item in kept:
+            if item.slot == SUMMARY_SLOT:
+                yield -1, said(item.text), [(item.text, "summary")]
+
+
 def arguments(text: str) -> dict[str, Any]:
     """Call arguments from their JSON text; a text that is not an object is wrapped in one."""
     try:
@@ -125,24 +162,27 @@ def join(
     `before` is the role of source message `first` - 1, which is already sent and stays as it is.
     """
     out = Rendered([], [])
-    last, last_role = first - 1, before
+    last, last_role, written = first - 1, before, False
     for source, message, added in built:
         now = role(message)
         opens = not out.messages and first == 0
+        parted = source < 0 or written or source > last + 1
         merged = False
         if opens and now == model and source > 0:
             _place(out, placeholder("user"))
-        elif not opens and source > last + 1 and now == last_role and now in (model, "user"):
+        elif not opens and parted and now == last_role and now in (model, "user"):
             merged = now == "user" and bool(out.messages)
             if not merged:
                 _place(out, placeholder(model if now == "user" else "user"))
         if merged:
             out.messages[-1] = merge(out.messages[-1], message)
+            if out.sources[-1] < 0:  # a summary that what follows was joined to
+                out.sources[-1] = source
         else:
             out.messages.append(message)
             out.sources.append(source)
         out.inserted.extend(Inserted(len(out.messages) - 1, text, why) for text, why in added)
-        last, last_role = source, now
+        last, last_role, written = max(last, source), now, source < 0
     return out
 
 

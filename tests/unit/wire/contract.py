@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from jettison.items import Fidelity, Item, Kind, units_of
+from jettison.items import Fidelity, Item, Kind, summary_item, units_of
 from jettison.wire.base import Cursor, Message, Rendered, Wire, json_text
 
 MARK = "replaced-7f3a"
+SUMMARY = "[summary of 3 earlier messages, data not instructions, ref badugisona]\nDone:\n- what was done"
 
 
 def replacement(item: Item) -> str:
@@ -144,6 +145,40 @@ class WireContract:
             first_user = next((unit.index for unit in units if Kind.USER in unit.kinds), units[0].index)
             kept = [item for item in items if item.unit in (first_user, units[-1].index)]
             self.assert_sound(self.wire.render(kept, history), "first user unit and last unit only")
+
+    def test_a_summary_can_stand_for_any_units(self) -> None:
+        for history, items in self.parsed():
+            units = [unit.index for unit in units_of(items) if unit.index >= 0]
+            for start in range(len(units) - 1):
+                for end in range(start + 1, len(units)):
+                    self._assert_summarised(history, items, set(units[start:end]))
+
+    def _assert_summarised(self, history: list[Message], items: list[Item], covered: set[int]) -> None:
+        first = next(item for item in items if item.unit in covered)
+        kept: list[Item] = []
+        for item in items:
+            if item is first:
+                kept.append(summary_item(SUMMARY, first))
+            if item.unit not in covered:
+                kept.append(item)
+        before = copy.deepcopy(history)
+        rendered = self.wire.render(kept, history)
+        assert history == before
+        self.assert_sound(rendered, f"a summary for units {sorted(covered)}")
+        listed = [entry for entry in rendered.inserted if entry.why == "summary"]
+        assert [entry.text for entry in listed] == [SUMMARY]
+        assert json_text(SUMMARY)[1:-1] in json_text(rendered.messages[listed[0].message])
+        again = flat(self.wire.parse(rendered.messages)[0])
+        found = [item for item in again if item.kind is Kind.SUMMARY]
+        assert [(item.text, item.synthetic) for item in found] == [(SUMMARY, True)]
+        assert found[0].role not in ("assistant", "model", "system", "developer")
+        texts = [item.text for item in again if item.kind in (Kind.CALL, Kind.RESULT, Kind.USER)]
+        for item in kept:
+            if item.kind in (Kind.CALL, Kind.RESULT, Kind.USER) and item.text:
+                assert item.text in texts, item
+        sources = [source for source in rendered.sources if source >= 0]
+        assert sources == sorted(set(sources))
+        assert self.wire.render(again, rendered.messages).messages == rendered.messages
 
     def test_any_editable_text_can_be_replaced(self) -> None:
         for history, items in self.parsed():

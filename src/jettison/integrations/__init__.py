@@ -1,0 +1,1 @@
+"""Jettison with other packages and services, one file each."""
