@@ -6,6 +6,7 @@ write). Two things stand against indentation and are followed: text in triple qu
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,11 +25,13 @@ WEIGHTS = {
     "signature": 0.6,
     "const": 0.5,
     "doc": 0.45,
+    "field": 0.4,
     "return": 0.35,
     "note": 0.3,
     "import": 0.25,
     "control": 0.2,
     "body": 0.15,
+    "modifier": 0.1,
     "sign": 0.1,
     "comment": 0.1,
     "prose": 0.05,
@@ -37,12 +40,13 @@ WEIGHTS = {
     "blank": 0.0,
 }
 """What a line of each kind says: by judgement, in the order in which a reader of an unknown file looks."""
-FIELD = 0.4
-"""A field of a class, a column of a table. Elsewhere the same line is an assignment in a body."""
 LEAST = 4
 """Lines that are not blank, below which nothing is told."""
 SIGNATURE = 40
 """Lines after which a parameter list that never closes is given up."""
+_OPENS = (")", ",", "(", "const", "override", "noexcept")
+"""How the first line of a definition ends when its brace stands on a line of its own."""
+_ENDS = ("end", "begin", "fi", "done", "esac")
 _STAYS = ("bare", "sign", "directive")
 """Lines that may stand at the indentation of a definition and are still part of it."""
 
@@ -104,8 +108,8 @@ class _Walk:
     doc: bool = False
     """The next line of text says what the definition does."""
     decorators: list[int] = field(default_factory=list)
-    before: tuple[int, int, str] = (-1, 0, "")
-    """Segment, indentation and text of the last line that was not blank."""
+    before: deque[tuple[int, int, str]] = field(default_factory=lambda: deque(maxlen=6))
+    """Segment, indentation and text of the last lines that were not blank."""
 
     def run(self) -> None:
         last = -1
@@ -123,7 +127,7 @@ class _Walk:
                 continue
             indent = len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip()) if text[0] in "\t " else 0
             self._line(index, line, indent)
-            self.before = (index, indent, line)
+            self.before.append((index, indent, line))
 
     def _line(self, index: int, line: str, indent: int) -> None:
         if self.quote and not self._reopened(line, indent):
@@ -136,15 +140,14 @@ class _Walk:
         kind = kind_of(line, indent == 0)
         if opened or line.startswith(('"""', "'''", 'r"""')):
             kind = self._docstring(line) if not kind_of(line, False) == "return" else kind
-        stays = kind in _STAYS or (kind == "modifier")
+        stays = kind in _STAYS and (not line[0].isalpha() or line[:5].lower() in _ENDS) or kind == "modifier"
         while self.stack and (self.stack[-1][0] > indent or (self.stack[-1][0] == indent and not stays)):
             self.stack.pop()
         if line == "{" or line == "begin":
             self._allman(indent)
-        if kind == "field":
-            self._put(index, FIELD if self.stack and self.stack[-1][2] else WEIGHTS["body"])
-        else:
-            self._put(index, WEIGHTS.get(kind, 0.05))
+        if kind == "body" and self.stack and self.stack[-1][2]:
+            kind = "field"
+        self._put(index, WEIGHTS[kind])
         if kind in ("def", "class"):
             self._define(index, indent, kind, line)
         elif kind == "decorator":
@@ -187,13 +190,21 @@ class _Walk:
 
     def _allman(self, indent: int) -> None:
         """A brace on its own line opens the body of the line before, when that reads like a definition."""
-        index, at, line = self.before
-        if index < 0 or at != indent or not line.endswith((")", "const", "override", "noexcept")):
+        for index, at, line in reversed(self.before):
+            if at != indent:
+                continue
+            if line.endswith(_OPENS) and kind_of(line + " {", False) == "def" and self.owner[index] != index:
+                self._restack(index, indent)
             return
-        if kind_of(line + " {", False) == "def" and self.owner[index] != index:
-            self.weight[index] = WEIGHTS["def"]
-            self.stack.append((indent, index, False))
-            self.owner[index] = index
+
+    def _restack(self, index: int, indent: int) -> None:
+        """What was read as a statement is a definition; so are the lines up to here its parameters."""
+        self.weight[index] = WEIGHTS["def"]
+        for at in range(index + 1, len(self.weight)):
+            self.weight[at] = min(WEIGHTS["signature"], self.weight[at] + 1)
+            self.label[at] = self.owner[at] = self.near[at] = index
+        self.owner[index] = index
+        self.stack.append((indent, index, False))
 
     def _quotes(self, line: str, indent: int) -> bool:
         """Whether a triple quote opens on this line and stays open."""
@@ -208,7 +219,7 @@ class _Walk:
 
     def _docstring(self, line: str) -> str:
         """The kind of a line on which a docstring opens."""
-        if not (self.doc or self.before[0] < 0):
+        if not (self.doc or not self.before):
             return "body"
         said = len(line.strip("rR'\"")) > 0
         self.doc = self.doc and not said

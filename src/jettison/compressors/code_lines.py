@@ -15,7 +15,7 @@ NUMBERED = re.compile(r"[ \t]{0,8}\d{1,7}(?:\t|→|:| ?[|│]) ?")
 """Line numbers as reading tools print them: `cat -n`, `12|`, `12:`, `12→`."""
 
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_NAMED = re.compile(r"\w+[*!]?(?:<[^<>]{0,80}>)? *[\w$*(<&\[\"'{]")
+_NAMED = re.compile(r"\w++[*!]?+(?:<[^<>]{0,80}>)? *+(?![\w$]+ +in\b)[\w$*(<&\[\"'{]")
 _INNER = re.compile(
     r"(?:[\w()<>:\[\],.*&?]+ +){1,6}?(?:(class|interface|struct|enum|trait|impl|union|namespace|module|mod|record|"
     r"type|object)|(def|fn|func|function|fun|sub)) *[*\w(]"
@@ -45,6 +45,7 @@ _GROUPS = {
     "binding": "const let var val auto",
 }
 _FIRST = {word: kind for kind, words in _GROUPS.items() for word in words.split()}
+_BEFORE_BRACKETS = ("function", "func", "fn", "constructor", "describe", "test", "it")
 _SIGNS = {"}": "bare", ")": "bare", "]": "bare", "{": "bare", "*": "comment", ";": "comment", "~": "def"}
 
 
@@ -57,13 +58,17 @@ def kind_of(line: str, top: bool) -> str:
     if not kind or line[word.end() : word.end() + 1] in ("=", ".", ":"):
         return kind if kind in ("bare", "modifier") and line.endswith(":") and len(line) < 12 else _other(line, top)
     if kind in ("def", "class"):
-        return kind if _NAMED.match(line) and not line.endswith(";") or word[0] == "type" else _other(line, top)
+        if line[word.end() : word.end() + 1] == "(" and word[0] not in _BEFORE_BRACKETS:
+            return _other(line, top)
+        return kind if _NAMED.match(line) and not line.endswith(";") else _other(line, top)
     if kind == "modifier":
         return _modified(line, top)
     if kind == "binding":
         if _ARROW.match(line):
             return "def"
-        return "import" if "require(" in line or "import(" in line else _other(line, top)
+        if "require(" in line or "import(" in line:
+            return "import"
+        return "const" if top or _CONSTANT.match(line, word.end() + 1) else "body"
     if kind == "bare" and len(line) > word.end() + 2:
         return "control"
     return kind
@@ -125,7 +130,7 @@ def _other(line: str, top: bool) -> str:
     if _CONSTANT.match(line):
         return "const"
     if _ASSIGNED.match(line):
-        return "const" if top else "field"
+        return "const" if top else "body"
     return "body"
 
 
