@@ -139,8 +139,8 @@ class _Walk:
         opened = self._quotes(line, indent)
         kind = kind_of(line, indent == 0)
         if opened or line.startswith(('"""', "'''", 'r"""')):
-            kind = self._docstring(line) if not kind_of(line, False) == "return" else kind
-        stays = kind in _STAYS and (not line[0].isalpha() or line[:5].lower() in _ENDS) or kind == "modifier"
+            kind = self._docstring(line) if kind != "return" else kind
+        stays = (kind in _STAYS and (not line[0].isalpha() or line[:5].lower() in _ENDS)) or kind == "modifier"
         while self.stack and (self.stack[-1][0] > indent or (self.stack[-1][0] == indent and not stays)):
             self.stack.pop()
         if line == "{" or line == "begin":

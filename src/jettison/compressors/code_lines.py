@@ -40,8 +40,8 @@ _GROUPS = {
     "guard defer go IF FOR WHILE SELECT FROM WHERE JOIN INSERT UPDATE DELETE WITH select insert update delete where "
     "join LEFT ORDER GROUP with",
     "bare": "pass break continue else try finally do end fi done esac then begin BEGIN END ensure rescue default",
-    "modifier": "export default public private protected internal static final abstract async pub unsafe inline virtual "
-    "override partial sealed declare open suspend data local explicit constexpr readonly synchronized template",
+    "modifier": "export default public private protected internal static final abstract async pub unsafe inline "
+    "virtual override partial sealed declare open suspend data local explicit constexpr readonly synchronized template",
     "binding": "const let var val auto",
 }
 _FIRST = {word: kind for kind, words in _GROUPS.items() for word in words.split()}
@@ -135,13 +135,13 @@ def _other(line: str, top: bool) -> str:
 
 
 _STRONG = re.compile(
-    r"(?:(?:async +)?def +\w+ *\(|class +\w+[^.]*[:{(]$|class +\w+$|from +[\w.]+ +import\b|import +[\w.{*\"'$,@ ]+(?:;|from|$)|"
-    r"#include *[<\"]|package +[\w.]+;?$|use +[\w:\\]+.*;$|using +[\w.:]+;|func +[\w(]|(?:pub(?:\([\w:]*\))? +)?"
+    r"(?:(?:async +)?def +\w+ *\(|class +\w+[^.]*[:{(]$|class +\w+$|from +[\w.]+ +import\b|"
+    r"import +[\w.{*\"'$,@ ]+(?:;|from|$)|#include *[<\"]|package +[\w.]+;?$|use +[\w:\\]+.*;$|using +[\w.:]+;|func +[\w(]|(?:pub(?:\([\w:]*\))? +)?"
     r"(?:async +)?(?:fn|struct|impl|enum|trait|mod)\b.*[{(;,>]$|(?:export|public|private|protected|static|internal)\b"
     r".*[{;(,]$|(?:const|let|var) +[\w${\[][^=]*=|function\b *\*?[\w$]* *\(|return\b.*;$|if *\(.*\{$|#!/|<\?php|"
     r"@\w+(?:\(.*\))?$|(?:CREATE|ALTER|create|alter) +(?:OR +REPLACE +|or +replace +)?(?:TABLE|VIEW|INDEX|FUNCTION|"
-    r"table|view|index|function)\b|require(?:_relative)? +['\"]|[\w-]+ *\(\) *\{$|(?:typedef +)?(?:struct|enum|union) +\w+ *\{|"
-    r"(?:[\w<>:,*&\[\]~?.]+ +){1,5}[\w:~*&]+ ?\([^;]*\) *(?:const *)?\{$)"
+    r"table|view|index|function)\b|require(?:_relative)? +['\"]|[\w-]+ *\(\) *\{$|"
+    r"(?:typedef +)?(?:struct|enum|union) +\w+ *\{|(?:[\w<>:,*&\[\]~?.]+ +){1,5}[\w:~*&]+ ?\([^;]*\) *(?:const *)?\{$)"
 )
 _WEAK = re.compile(
     r"[\])}]+[;,)]*$|(?:return|raise|throw|yield|assert|await|elif|else|try|except|finally|end|fi|done|pass|break|"

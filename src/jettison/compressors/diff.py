@@ -23,7 +23,6 @@ _STATUS = re.compile(
     r"\*\*\* (?:Update|Add|Delete) File: |commit [0-9a-f]{7,40}"
 )
 _DULL = re.compile(r"index [0-9a-f]+\.\.|={20,}$|similarity index |\\ No newline")
-_CHANGE = re.compile(r"[+<>-]")
 
 
 def outline(parts: Segmented) -> Outline | None:
@@ -53,16 +52,22 @@ def _walked(parts: Segmented) -> tuple[list[float], dict[int, int], dict[int, in
     changed: list[bool] = []
     file = hunk = -1
     last = -1
-    segments = parts.segments
+    segments, top = parts.segments, len(parts.segments) - 1
     for index, (text, _, _, _, number) in enumerate(segments):
         change = False
+        first = text[:1]
+        pair = first == "-" and text.startswith("--- ") and segments[min(index + 1, top)].text.startswith("+++ ")
         if number == last:
             worth, change = weight[-1], changed[-1]
+        elif hunk >= 0 and first == " ":
+            worth = 0.0 if text.isspace() else CONTEXT
+        elif hunk >= 0 and first and first in "+-<>" and not pair:
+            worth, change = CHANGED if len(text.rstrip()) > 1 else 0.0, True
         elif _FILE.match(text):
             worth, file, hunk = FILE, index, -1
         elif text.startswith("*** ") and _STATUS.match(text):
             worth, file, hunk = FILE, index, index
-        elif text.startswith("--- ") and index + 1 < len(segments) and segments[index + 1].text.startswith("+++ "):
+        elif pair:
             worth = PAIR
             if file < 0 or hunk >= 0:
                 file, hunk = index, -1
@@ -71,8 +76,6 @@ def _walked(parts: Segmented) -> tuple[list[float], dict[int, int], dict[int, in
             worth = PAIR if file >= 0 and segments[file].text.startswith("diff ") else FILE
         elif _HUNK.match(text):
             worth, hunk = HUNK, index
-        elif hunk >= 0 and _CHANGE.match(text):
-            worth, change = CHANGED if len(text.rstrip()) > 1 else 0.0, True
         elif _DULL.match(text) or not text or text.isspace():
             worth = 0.0
         elif _STATUS.match(text):
