@@ -136,7 +136,8 @@ def _other(line: str, top: bool) -> str:
 
 _STRONG = re.compile(
     r"(?:(?:async +)?def +\w+ *\(|class +\w+[^.]*[:{(]$|class +\w+$|from +[\w.]+ +import\b|"
-    r"import +[\w.{*\"'$,@ ]+(?:;|from|$)|#include *[<\"]|package +[\w.]+;?$|use +[\w:\\]+.*;$|using +[\w.:]+;|func +[\w(]|(?:pub(?:\([\w:]*\))? +)?"
+    r"import +[\w.{*\"'$,@ ]+(?:;|from|$)|#include *[<\"]|package +[\w.]+;?$|use +[\w:\\]+.*;$|using +[\w.:]+;|"
+    r"func +[\w(]|(?:pub(?:\([\w:]*\))? +)?"
     r"(?:async +)?(?:fn|struct|impl|enum|trait|mod)\b.*[{(;,>]$|(?:export|public|private|protected|static|internal)\b"
     r".*[{;(,]$|(?:const|let|var) +[\w${\[][^=]*=|function\b *\*?[\w$]* *\(|return\b.*;$|if *\(.*\{$|#!/|<\?php|"
     r"@\w+(?:\(.*\))?$|(?:CREATE|ALTER|create|alter) +(?:OR +REPLACE +|or +replace +)?(?:TABLE|VIEW|INDEX|FUNCTION|"

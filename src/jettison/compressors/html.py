@@ -200,7 +200,7 @@ class _Page:
         self.line = []
         cells, self.cells = self.cells, 0
         if self.pre:
-            self.lines.append(line.rstrip())
+            self.lines += [line.rstrip()] if line.strip() else []
             return
         line = _SPACE.sub(" ", line).strip(" ")
         if line and line != "-" and not (cells and not line.strip("| ")):

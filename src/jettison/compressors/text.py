@@ -18,7 +18,7 @@ from jettison.flow.segments import Segmented
 
 __all__ = ["outline"]
 
-HEADING, BASE, CENTRAL, FIRST, BINDING, NUMBER, NAME, ITEM = 0.8, 0.1, 0.3, 0.15, 0.25, 0.1, 0.05, 0.05
+HEADING, BASE, CENTRAL, FIRST, BINDING, NUMBER, NAME, ITEM = 0.55, 0.1, 0.3, 0.15, 0.25, 0.1, 0.05, 0.05
 """Weights, by judgement: a heading finds the rest; a rule binds; then what the text is about, and facts."""
 DULL = 0.3
 """What is left of the weight of boilerplate."""
