@@ -79,9 +79,10 @@ def _numbered(parts: Segmented) -> bool | None:
         return None
     found = [strong(line.strip()) for line in lines]
     sure, likely = found.count(2), found.count(1)
-    if sure + likely < (0.35 if sure >= 0.03 * len(lines) else 0.6) * len(lines):
+    if sure + likely < (0.35 if sure >= 0.03 * len(lines) else 0.5) * len(lines):
         return None
-    return numbered if sure >= max(1, 0.01 * len(lines)) else None
+    # Numbered lines are a file; a short window of one may hold no line that only code has.
+    return numbered if numbered or sure >= max(1, 0.01 * len(lines)) else None
 
 
 @dataclass(slots=True)

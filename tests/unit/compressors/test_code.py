@@ -197,6 +197,12 @@ def test_line_numbers_of_reading_tools_change_nothing(prefix):
     assert plain.label == numbered.label
 
 
+def test_a_numbered_window_needs_no_definition_to_be_code():
+    window = ["    if not x:", "    # nothing is left", "    else:", "    y = f(x)", "    # go on", "    y += 1"]
+    assert outline(segment("".join(f"{n:6}\t{line}\r\n" for n, line in enumerate(window, 300)))) is not None
+    assert outline(segment("".join(f"{n:6}\tWords of a letter, nothing else.\r\n" for n in range(20)))) is None
+
+
 def test_definitions_weigh_most_and_closing_lines_nothing():
     parts = segment(TYPESCRIPT)
     weight = {part.text.strip(): outline(parts).weight[at] for at, part in enumerate(parts.segments)}
