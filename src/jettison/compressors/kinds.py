@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jettison.compressors import json, log, table, trace
+from jettison.compressors import code, diff, html, json, log, table, text, trace
 from jettison.compressors.outline import Outline, Outliner
 from jettison.flow.segments import Segment, Segmented
 
@@ -15,8 +15,13 @@ OUTLINERS: tuple[Outliner, ...] = (
     trace.outline,
     table.outline,
     log.outline,
+    diff.outline,
+    html.outline,
+    code.outline,
+    text.outline,
 )
-"""Asked in this order; the strictest first. Rows under a header are a table even where they begin with a time."""
+"""Asked in this order; the strictest first. Rows under a header are a table even where they begin with a time; prose last: it takes
+code and logs with many words for its own."""
 INNER = 8
 """Lines of a long JSON string from which it is looked at as a text of its own (`{"stdout": "…a log…"}`)."""
 
