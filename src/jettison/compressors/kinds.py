@@ -20,8 +20,8 @@ OUTLINERS: tuple[Outliner, ...] = (
     code.outline,
     text.outline,
 )
-"""Asked in this order; the strictest first. Rows under a header are a table even where they begin with a time; prose last: it takes
-code and logs with many words for its own."""
+"""Asked in this order; the strictest first. Rows under a header are a table even where they begin with a time;
+prose last: it takes code and logs with many words for its own."""
 INNER = 8
 """Lines of a long JSON string from which it is looked at as a text of its own (`{"stdout": "…a log…"}`)."""
 
