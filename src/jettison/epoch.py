@@ -190,14 +190,13 @@ class Run:
         return sum(self.now(item) for unit in units for item in unit.items)
 
     def admit(self, space: int) -> bool:
-        """Cut an oversize unit that was never sent. Returns whether anything was cut."""
+        """Cut the oversize results of a unit that was never sent. Returns whether anything was cut."""
         unit = self.view.units[-1]
-        if unit.index < self.request.sent or self.size([unit]) <= max(SMALL, OVERSIZE * space):
-            return False
-        if not any(item.kind in (Kind.RESULT, Kind.DOCUMENT) for item in unit.items):
+        results = sum(self.now(item) for item in unit.items if item.kind in (Kind.RESULT, Kind.DOCUMENT))
+        if unit.index < self.request.sent or results <= max(SMALL, OVERSIZE * space):
             return False
         self.locks = self.eased(unit)
-        return self.reduce([unit], int(ADMITTED * space), self.locks)
+        return self.reduce([unit], int(ADMITTED * space) + self.size([unit]) - results, self.locks)
 
     def eased(self, unit: Unit) -> Locks:
         """Locks with the results of a unit only kept present, not verbatim."""

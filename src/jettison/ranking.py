@@ -77,6 +77,8 @@ class Candidate:
     parts: list[Part] = field(default_factory=list)
     texts: list[Item] = field(default_factory=list)
     """Items that are kept whole or dropped alone: prose of the assistant, small texts, media."""
+    clips: list[tuple[Item, str, int]] = field(default_factory=list)
+    """Calls whose arguments are clipped unless the unit stays as it is: the call, its arguments then, its tokens then."""
     frozen: bool = False
     """Whole or gone: its reasoning must not see its results change."""
     must: bool = False

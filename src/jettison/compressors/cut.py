@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection
 
+from jettison.compressors.shape import shape
 from jettison.flow.segments import Segment, Segmented
 
 __all__ = ["cut", "handle_for", "is_synthetic", "stub"]
@@ -38,12 +39,13 @@ def cut(parts: Segmented, chosen: Collection[int], handle: str) -> str:
 
     The first line says how much is left and where the whole is. `…12` on a line of its own stands for 12 lines
     that were cut (a third of the tokens of a wordier mark; with that 15 % of a cut text was marks), `…` for a cut
-    inside a line. JSON is given as `record: key: value, key: value`, a record a line.
+    inside a line. JSON keeps its shape, without white space, a record of a list a line: what is left of it stands under
+    its keys, and `…3` among the elements of a list stands for three that were cut (see `shape`).
     """
     order = sorted(chosen)
     if parts.structured:
         head = f"[partial {len(order)}/{len(parts.segments)} fields, ref {handle}]"
-        return "\n".join([head, *_records(parts.segments, order)])
+        return f"{head}\n{shape(parts.text, frozenset(order))}"
     lines = len({parts.segments[index].line for index in order})
     total = parts.segments[-1].line + 1
     if total == 1:
@@ -81,22 +83,3 @@ def _lines(parts: Segmented, order: list[int]) -> list[str]:
 
 def _gap(lines: int) -> str:
     return f"…{lines}"
-
-
-def _records(segments: tuple[Segment, ...], order: list[int]) -> list[str]:
-    """One line a record. Paths show which records are left; the first line counts the fields that are not."""
-    out: list[str] = []
-    last: int | None = None
-    for index in order:
-        here = segments[index]
-        leaf = f"{here.key}: {here.text}" if here.key else here.text
-        if last is not None and segments[last].line == here.line:
-            glue = ", " if here.key else ("\n" if index == last + 1 else "\n…\n")
-            out[-1] += f"{glue}{leaf}"
-        else:
-            name = f"{here.record}: " if here.record else ""
-            out.append(f"{name}{leaf}" if here.key or not name else f"{here.record}:\n{leaf}")
-        last = index
-    if last is not None and segments[-1].line > segments[last].line:
-        out.append("…")
-    return out

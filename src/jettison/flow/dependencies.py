@@ -122,6 +122,8 @@ class Flow:
     seen: dict[str, int] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
     learnt: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    clips: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """By call: its arguments clipped and its tokens then, read once; empty where there is nothing to clip."""
     _ordinals: dict[int, int] = field(default_factory=dict)
     _holders: dict[str, str] = field(default_factory=dict)
     _affinity: dict[str, float] = field(default_factory=dict)

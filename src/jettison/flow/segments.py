@@ -14,10 +14,23 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-__all__ = ["Segment", "Segmented", "as_lines", "grapheme_cut", "segment"]
+__all__ = [
+    "DEEPEST",
+    "LONG_KEY",
+    "LONG_LINE",
+    "Segment",
+    "Segmented",
+    "as_lines",
+    "grapheme_cut",
+    "lines_of",
+    "parsed",
+    "segment",
+]
 
 LONG_LINE = 240
 """Characters above which a line, or a string leaf, is cut (algorithm.md)."""
+DEEPEST = 60
+"""Levels of nesting that are opened; what is deeper is one leaf."""
 LONG_KEY = 120
 """Characters of a key that a record's path repeats: a long one above many records would make them quadratic."""
 PIECE = 160
@@ -60,7 +73,7 @@ class Segmented:
 def segment(text: str) -> Segmented:
     """Segments of an item's text. Linear in its length; never raises."""
     inner = _unwrap(text)
-    value = _parsed(inner)
+    value = parsed(inner)
     if value is not None:
         try:
             leaves = tuple(_Leaves(value).out)
@@ -70,18 +83,18 @@ def segment(text: str) -> Segmented:
             return Segmented(leaves, True, inner)
     if inner.count("\\n") >= 3 and len(_ESCAPED_BREAK.findall(inner)) > inner.count("\n"):
         inner = _ESCAPED_BREAK.sub("\n", inner).replace("\\t", "\t").replace('\\"', '"')
-    return Segmented(tuple(_lines(inner)), False, inner)
+    return Segmented(tuple(lines_of(inner)), False, inner)
 
 
 def as_lines(text: str) -> Segmented:
     """Lines of the text as it is, JSON or not: offsets in it are offsets in `Segmented.text`."""
-    return Segmented(tuple(_lines(text)), False, text)
+    return Segmented(tuple(lines_of(text)), False, text)
 
 
 def _unwrap(text: str) -> str:
     """Open a `{"type": "text", "text": …}` wrapper, alone or as a list of one, as MCP servers send it."""
     if text[:80].lstrip()[:1] in ("{", "[") and '"text"' in text:
-        value = _parsed(text)
+        value = parsed(text)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if isinstance(value, dict) and value.get("type") == "text" and isinstance(value.get("text"), str):
@@ -89,7 +102,7 @@ def _unwrap(text: str) -> str:
     return text
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
     """The JSON object or list that the text is, else None."""
     if text[:80].lstrip()[:1] not in ("{", "["):
         return None
@@ -116,7 +129,7 @@ class _Leaves:
                 self.string(value, record, key, depth)
             else:
                 self.add(record, key, value)
-        elif (kind is dict or kind is list) and value and depth <= 60:
+        elif (kind is dict or kind is list) and value and depth <= DEEPEST:
             key = key[:LONG_KEY]
             path = f"{record}.{key}" if record and key else record or key
             if kind is dict:
@@ -134,12 +147,12 @@ class _Leaves:
             self.add(record, key, json.dumps(value, ensure_ascii=False))
 
     def string(self, value: str, record: str, key: str, depth: int) -> None:
-        inner = _parsed(value) if len(value) > 40 else None
+        inner = parsed(value) if len(value) > 40 else None
         if inner is not None:
             self.walk(inner, record, key, depth + 1)
         elif len(value) > LONG_LINE or "\n" in value:
             path = f"{record}.{key}" if record and key else record or key
-            for line in _lines(value):
+            for line in lines_of(value):
                 if line.text.strip():
                     self.add(path, "", line.text)
         else:
@@ -156,7 +169,7 @@ _new = tuple.__new__
 """A third of the time of a named tuple's own constructor."""
 
 
-def _lines(text: str) -> list[Segment]:
+def lines_of(text: str) -> list[Segment]:
     out: list[Segment] = []
     start = 0
     for number, line in enumerate(text.split("\n")):

@@ -85,6 +85,10 @@ class _Writer:
         for item in candidate.texts:
             if item.id not in kept:
                 yield from self._gone([item], "its unit was cut, it ranked too low to stay")
+        for item, text, tokens in candidate.clips:
+            reason = "long arguments of an old call"
+            handle = self.view.handle(item.text)
+            yield Decision(item.id, Fidelity.COMPRESSED, reason, self.view.cost(item), tokens, text, handle, self.call)
         for part in candidate.parts:
             chosen = {pick.segment for pick in picks if pick.item == part.item.id}
             chosen |= {pick.label for pick in picks if pick.item == part.item.id and pick.label != WHOLE}

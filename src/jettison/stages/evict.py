@@ -10,7 +10,7 @@ from jettison.ranking import WHOLE, Candidate, Part, Pick, Ranking, Selection
 __all__ = ["evict"]
 
 
-PATH_CHARACTERS = 3
+PATH_CHARACTERS = 8
 """Characters of a record's path a token: `results[3].paragraph.rich_text[0]` is 11 tokens."""
 PAIRS = 1_000
 """Room, tokens, from which a leaf brings a second one of its record: at tau-airline's 25 % (500 tokens) the pairs

@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jettison.compressors.arguments import clip
 from jettison.flow.dependencies import Flow, Source
-from jettison.items import Fidelity, Item, Kind, Unit
+from jettison.items import Fidelity, Item, Kind, Unit, reworded
 from jettison.plan import Locks, Plan, Score, View
 from jettison.ranking import HEADER, WHOLE, Candidate, Part, Pick, Ranking
 
@@ -102,9 +103,23 @@ def _candidate(
             out.overhead += item.fixed + HEADER
         elif _droppable(item, unit, plan):
             out.texts.append(item)
+        elif clipped := _clipped(item, view, flow, locks, plan):
+            out.clips.append((item, *clipped))
+            out.overhead += clipped[1]
         else:
             out.overhead += tokens
     return out
+
+
+def _clipped(item: Item, view: View, flow: Flow, locks: Locks, plan: Plan) -> tuple[str, int] | None:
+    """A call's arguments clipped, and its tokens then; None where they stay as they are."""
+    if item.kind is not Kind.CALL or not item.editable or item.id in plan.decisions or locks.on(item.id):
+        return None
+    known = flow.clips.get(item.id)
+    if known is None:
+        text = clip(item.text, view.handle(item.text)) or ""
+        known = flow.clips[item.id] = text, view.cost(reworded(item, text, Fidelity.COMPRESSED)) if text else 0
+    return known if known[0] else None
 
 
 def _droppable(item: Item, unit: Unit, plan: Plan) -> bool:
