@@ -78,7 +78,7 @@ class Candidate:
     texts: list[Item] = field(default_factory=list)
     """Items that are kept whole or dropped alone: prose of the assistant, small texts, media."""
     clips: list[tuple[Item, str, int]] = field(default_factory=list)
-    """Calls whose arguments are clipped unless the unit stays as it is: the call, its arguments then, its tokens then."""
+    """Calls whose arguments are clipped unless the unit stays as it is: call, arguments then, tokens then."""
     frozen: bool = False
     """Whole or gone: its reasoning must not see its results change."""
     must: bool = False
@@ -118,6 +118,11 @@ class Ranking:
     """By unit index, oldest first."""
     picks: tuple[Pick, ...]
     """Forced ones first, then best first."""
+
+    def only(self, units: Collection[int]) -> Ranking:
+        """The same for some of the units; the others stay as they are, so what they hold stays covered."""
+        candidates = {index: candidate for index, candidate in self.candidates.items() if index in units}
+        return Ranking(candidates, tuple(pick for pick in self.picks if pick.unit in candidates))
 
 
 @dataclass(slots=True)

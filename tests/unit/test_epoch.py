@@ -109,8 +109,8 @@ def test_an_epoch_is_minor_while_the_sealed_parts_are_small(sealed, kind):
 
 def test_epochs_are_rare():
     kinds = [out.epoch for *_, out in replay(loop(60), 5_000)]
-    assert "major" in kinds
-    assert kinds.count("none") > 2 * (len(kinds) - kinds.count("none"))
+    assert {"minor", "major"} <= set(kinds)
+    assert kinds.count("none") > 1.5 * (len(kinds) - kinds.count("none"))  # a unit here is 13 % of the budget
 
 
 @pytest.mark.parametrize("profile", ["safe", "economy"])

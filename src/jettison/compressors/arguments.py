@@ -10,8 +10,8 @@ from jettison.flow.segments import grapheme_cut
 __all__ = ["clip"]
 
 LONG = 200
-"""Characters from which a string is clipped. Ids, paths, queries and commands are shorter: of the string arguments in the
-recorded sets 9 of 10 are, and the others make 4 of 5 characters."""
+"""Characters from which a string is clipped. Ids, paths, queries and commands are shorter: 86 to 98 % of the string
+arguments in the recorded sets are; the others hold 83 to 89 % of all their characters (tau-airline: 42 %)."""
 KEPT = 80
 """Characters kept of its beginning."""
 WORTH = 0.8

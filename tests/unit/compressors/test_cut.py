@@ -106,24 +106,33 @@ def test_a_cut_inside_a_line_is_marked_at_both_ends():
     assert body(cut(parts, [0, 1], HANDLE)) == f"{parts.segments[0].text}{parts.segments[1].text} …"
 
 
-def test_records_show_their_path():
+def test_records_stand_in_their_place():
     value = {"orders": [{"id": f"ORD-{n}", "total": n, "note": "n"} for n in range(5)], "next": None}
     parts = segment(json.dumps(value))
     assert cut(parts, [0, 1, 6], HANDLE).split("\n") == [
         f"[partial 3/16 fields, ref {HANDLE}]",
-        "orders[0]: id: ORD-0, total: 0",
-        "orders[2]: id: ORD-2",
-        "…",
+        '{"orders":[{"id":"ORD-0","total":0},',
+        "…1,",
+        '{"id":"ORD-2"},',
+        "…2]}",
     ]
 
 
-def test_records_of_the_top_level_have_no_path():
-    assert body(cut(segment('{"a": 1, "b": "two", "c": [3]}'), [0, 1], HANDLE)) == "a: 1, b: two\n…"
+def test_fields_keep_their_keys_and_kinds():
+    assert body(cut(segment('{"a": 1, "b": "two", "c": [3]}'), [0, 1], HANDLE)) == '{"a":1,"b":"two"}'
+    assert body(cut(segment('{"a": [1, null, "x", 4.50], "b": {}}'), [1, 2, 4], HANDLE)) == (
+        '{"a":[…1,null,"x",…1],"b":{}}'
+    )
 
 
-def test_lines_of_a_long_leaf_stand_under_its_path_with_gaps():
+def test_lines_of_a_long_leaf_stand_under_its_key_with_gaps():
     parts = segment(json.dumps({"file": {"body": "one\ntwo\nthree\nfour"}}))
-    assert body(cut(parts, [0, 1, 3], HANDLE)) == "file.body:\none\ntwo\n…\nfour"
+    assert body(cut(parts, [0, 1, 3], HANDLE)) == '{"file":{"body":"one\ntwo\n…\nfour"}}'
+
+
+def test_json_inside_a_string_is_opened():
+    parts = segment(json.dumps({"answer": json.dumps({"id": "ORD-1", "note": "a long text, long enough to be read"})}))
+    assert body(cut(parts, [0], HANDLE)) == '{"answer":{"id":"ORD-1"}}'
 
 
 @given(st.data())
@@ -131,10 +140,14 @@ def test_lines_of_a_long_leaf_stand_under_its_path_with_gaps():
 def test_a_leaf_is_never_given_to_another_record(data):
     value = [{"id": f"ORD-{n}", "sku": f"SKU-{n}", "qty": n} for n in range(8)]
     parts = segment(json.dumps(value))
-    for line in body(cut(parts, chosen(data.draw, parts), HANDLE)).split("\n"):
-        if line != "…":
-            number = re.match(r"\[(\d)\]: ", line)[1]
-            assert set(re.findall(r"\d", line)) == {number}
+    at = 0
+    for line in body(cut(parts, chosen(data.draw, parts), HANDLE)).strip("[]").split(",\n"):
+        if gap := re.fullmatch(r"…(\d)", line):
+            at += int(gap[1])
+        else:
+            assert set(re.findall(r"\d", line)) == {str(at)}
+            at += 1
+    assert at == len(value)
 
 
 @given(st.text(max_size=50), st.sampled_from([10, 12, 20]))
