@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jettison.compressors.outline import Outline
 from jettison.flow.dependencies import Source, is_keyish
 from jettison.items import Item, Unit
 
@@ -21,9 +21,8 @@ NEAR = 12
 """Leaves before and after in which a companion is looked for; records of the recorded sets have 9 on average."""
 PAIR_TOKENS = 15
 """A leaf up to this size comes along so that a value is not alone: record binding 78 → 94 (algorithm.md)."""
-CODE_REACH = 80
-"""Lines above a code line in which its heading is looked for (algorithm.md)."""
-_HEADING = re.compile(r"^\s*(?:async\s+def|def|class|func|fn|function|interface|struct|impl|public|private|#{1,4})\s")
+LABELS = 3
+"""Labels above one segment that come with it: a line's function, its class, and one more (a heading's heading)."""
 
 
 @dataclass(slots=True)
@@ -38,31 +37,39 @@ class Part:
     """Segments that hold a protected span."""
     sizes: Sequence[int]
     """Tokens of each segment, with its key and a line break."""
+    outline: Outline | None = None
+    """What its content type says of it; None of a short text, or of one of no known type."""
 
     def tokens(self, index: int) -> int:
         return self.sizes[index]
 
-    def companion(self, index: int, *, pair: bool = True) -> int:
-        """The segment that must come with one: what names its record, or the heading above a code line."""
+    def labels(self, index: int, *, pair: bool = True) -> tuple[int, ...]:
+        """The segments that come with one: what names its record; the function around a line, the heading above it."""
+        if self.source.parts.structured:
+            named = self._named(index, pair)
+            return () if named == WHOLE else (named,)
+        found: list[int] = []
+        above = self.outline.label.get(index) if self.outline is not None else None
+        while above is not None and above in self.allowed and len(found) < LABELS:
+            found.append(above)
+            above = self.outline.label.get(above) if self.outline is not None else None
+        return tuple(found)
+
+    def _named(self, index: int, pair: bool) -> int:
+        """The leaf that names a leaf's record, else a short one beside it; WHOLE where there is none."""
         segments, allowed = self.source.parts.segments, self.allowed
         here = segments[index]
-        if self.source.parts.structured:
-            low = high = index
-            while low > 0 and segments[low - 1].record == here.record and index - low < NEAR:
-                low -= 1
-            while high + 1 < len(segments) and segments[high + 1].record == here.record and high - index < NEAR:
-                high += 1
-            others = [at for at in range(low, high + 1) if at != index and at in allowed]
-            named = next((at for at in others if is_keyish(segments[at].key)), WHOLE)
-            if named != WHOLE:
-                return named
-            short = [at for at in others if self.tokens(at) <= PAIR_TOKENS] if pair else []
-            return min(short, key=lambda at: (self.source.repeats(at), at), default=WHOLE)
-        if here.text[:1].isspace():
-            for at in range(index - 1, max(-1, index - CODE_REACH), -1):
-                if _HEADING.match(segments[at].text):
-                    return at if at in allowed else WHOLE
-        return WHOLE
+        low = high = index
+        while low > 0 and segments[low - 1].record == here.record and index - low < NEAR:
+            low -= 1
+        while high + 1 < len(segments) and segments[high + 1].record == here.record and high - index < NEAR:
+            high += 1
+        others = [at for at in range(low, high + 1) if at != index and at in allowed]
+        named = next((at for at in others if is_keyish(segments[at].key)), WHOLE)
+        if named != WHOLE or not pair:
+            return named
+        short = [at for at in others if self.tokens(at) <= PAIR_TOKENS]
+        return min(short, key=lambda at: (self.source.repeats(at), at), default=WHOLE)
 
 
 @dataclass(slots=True)
@@ -98,8 +105,8 @@ class Pick(NamedTuple):
     item: str
     segment: int
     tokens: int
-    label: int = WHOLE
-    """Another segment that comes with it, set when it is taken."""
+    labels: tuple[int, ...] = ()
+    """Other segments that come with it, set when it is taken."""
 
     @property
     def unit(self) -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from jettison.flow.segments import Segmented, segment
 from jettison.flow.values import argument_values, segment_values, shape_worth, text_values
@@ -56,6 +57,8 @@ class Source:
     ordinal: int
     """Position of its unit among the units learnt."""
 
+    outline: Any = False
+    """What its content type says of it, as `rank` found it; False before it was looked at."""
     _low: str | None = None
     sizes: list[int] = field(default_factory=list)
     """Tokens of each segment with its key, estimated when first needed."""

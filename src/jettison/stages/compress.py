@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from jettison.compressors.cut import cut, stub
 from jettison.items import Fidelity, Item, Kind
 from jettison.plan import Decision, Plan, View
-from jettison.ranking import WHOLE, Candidate, Part, Pick, Ranking, Selection
+from jettison.ranking import Candidate, Part, Pick, Ranking, Selection
 
 __all__ = ["compress"]
 
@@ -44,6 +44,19 @@ def _trim(selection: Selection, ranking: Ranking, over: int) -> bool:
             freed += max(1, selection.taken.pop(at).tokens)
         at -= 1
     return freed > 0
+
+
+def _with_blanks(part: Part, chosen: frozenset[int]) -> frozenset[int]:
+    """The segments, with an empty line between two of them: it takes less than the mark of its gap."""
+    if part.source.parts.structured:
+        return chosen
+    segments, allowed = part.source.parts.segments, part.allowed
+    blanks = [
+        index + 1
+        for index in chosen
+        if index + 2 in chosen and index + 1 in allowed and not segments[index + 1].text.strip()
+    ]
+    return chosen.union(blanks)
 
 
 @dataclass(slots=True)
@@ -91,7 +104,7 @@ class _Writer:
             yield Decision(item.id, Fidelity.COMPRESSED, reason, self.view.cost(item), tokens, text, handle, self.call)
         for part in candidate.parts:
             chosen = {pick.segment for pick in picks if pick.item == part.item.id}
-            chosen |= {pick.label for pick in picks if pick.item == part.item.id and pick.label != WHOLE}
+            chosen.update(label for pick in picks if pick.item == part.item.id for label in pick.labels)
             yield from self._part(part, frozenset(chosen) | part.forced)
 
     def _gone(self, items: Iterable[Item], reason: str) -> Iterator[Decision]:
@@ -105,6 +118,7 @@ class _Writer:
         if len(chosen) == len(part.allowed) and item.id not in self.plan.decisions:
             return
         before, handle = self.view.cost(item), self.view.handle(item.text)
+        chosen = _with_blanks(part, chosen)
         if chosen:
             text, fidelity = cut(parts, chosen, handle), Fidelity.COMPRESSED
             reason = f"{len(chosen)} of {len(parts.segments)} segments are worth their tokens"

@@ -8,11 +8,13 @@ points of support at half the time (algorithm.md, "Speed").
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from jettison.compressors.arguments import clip
+from jettison.compressors.kinds import outline_of
+from jettison.compressors.outline import Outline
 from jettison.flow.dependencies import Flow, Source
 from jettison.items import Fidelity, Item, Kind, Unit, reworded
 from jettison.plan import Locks, Plan, Score, View
@@ -25,6 +27,10 @@ SMALL = 40
 KAPPA = 0.03
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
 
+OUTLINED = 300
+"""Tokens from which a text is looked at as what it is (log, code, table …); below it is mostly one thing."""
+BESIDE = 0.5
+"""Share of a heavy segment's weight that its neighbours have: the rows around an error."""
 GAP = 2
 """Tokens that a line is charged for the mark of the gap beside it (3 tokens; neighbours share it)."""
 
@@ -143,7 +149,16 @@ def _part(item: Item, tokens: int, view: View, flow: Flow, locks: Locks, plan: P
     allowed = frozenset(decision.segments) if decision is not None else range(count)
     if not allowed:
         return None
-    return Part(item, source, allowed, _forced(source, locks, item), source.measure(view.cost(item) - item.fixed))
+    sizes = source.measure(view.cost(item) - item.fixed)
+    return Part(item, source, allowed, _forced(source, locks, item), sizes, _outline(source, view.cost(item)))
+
+
+def _outline(source: Source, tokens: int) -> Outline | None:
+    """What the content type of a text says, looked at once; None of a short one."""
+    if source.outline is False:
+        source.outline = outline_of(source.parts) if tokens >= OUTLINED else None
+    found: Outline | None = source.outline
+    return found
 
 
 def _coverable(source: Source, locks: Locks, item: Item) -> bool:
@@ -218,12 +233,12 @@ class _Look:
             base, rest = KAPPA * self.scores[item.id].total, not self.locks.on(item.id)
             yield _entry(rest, newest, item.id, WHOLE, max(1, self.view.cost(item)), base, worths)
         for part in candidate.parts:
-            base = KAPPA * self.scores[part.item.id].total / max(1, len(part.allowed))
+            share = _shares(part, KAPPA * self.scores[part.item.id].total)
             mark = 0 if part.source.parts.structured else GAP
             for index in part.allowed:
                 worths = self.worths(part.source, (index,))
                 tokens = part.tokens(index) + mark
-                yield _entry(index not in part.forced, newest, part.item.id, index, tokens, base, worths)
+                yield _entry(index not in part.forced, newest, part.item.id, index, tokens, share(index), worths)
 
     def opening(self, candidate: Candidate) -> _Entry:
         """The pick that opens a unit: its calls and whatever in it is too small to cut."""
@@ -252,6 +267,19 @@ class _Look:
                     bonus = math.exp(-self.flow.key_odds(source, index))
                 found[value] = 1 / (1 + e * bonus)
         return list(found.items())
+
+
+def _shares(part: Part, score: float) -> Callable[[int], float]:
+    """κ·Score of an item, dealt out to its segments by what their content type says of them, else evenly."""
+    outline = part.outline
+    if outline is None:
+        even = score / max(1, len(part.allowed))
+        return lambda index: even
+    weight = list(outline.weight)
+    for index, heavy in outline.near.items():
+        weight[index] = max(weight[index], BESIDE * weight[heavy])
+    rate = score / (sum([weight[index] for index in part.allowed]) or 1.0)
+    return lambda index: rate * weight[index]
 
 
 def _entry(
