@@ -24,6 +24,9 @@ SMALL = 40
 """Tokens up to which an item is kept whole or not at all: the mark of a cut (14–19 tokens) would eat the gain."""
 KAPPA = 0.03
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
+PROSE = 0.02
+"""Worth of a token of prose that the task surely needs (relevance 1), with embeddings or a judge; it falls with the
+square of the relevance. A value that was just used is worth about as much a token (0.5 in a line of 25)."""
 
 GAP = 2
 """Tokens that a line is charged for the mark of the gap beside it (3 tokens; neighbours share it)."""
@@ -215,15 +218,22 @@ class _Look:
         for item in candidate.texts:
             source = self.flow.sources.get(item.id)
             worths = self.worths(source, self.kept(source)) if source is not None else []
-            base, rest = KAPPA * self.scores[item.id].total, not self.locks.on(item.id)
-            yield _entry(rest, newest, item.id, WHOLE, max(1, self.view.cost(item)), base, worths)
+            tokens, rest = max(1, self.view.cost(item)), not self.locks.on(item.id)
+            base = KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens)
+            yield _entry(rest, newest, item.id, WHOLE, tokens, base, worths)
         for part in candidate.parts:
             base = KAPPA * self.scores[part.item.id].total / max(1, len(part.allowed))
             mark = 0 if part.source.parts.structured else GAP
             for index in part.allowed:
                 worths = self.worths(part.source, (index,))
                 tokens = part.tokens(index) + mark
-                yield _entry(index not in part.forced, newest, part.item.id, index, tokens, base, worths)
+                gain = base + self.prose(part.item.id, index, tokens)
+                yield _entry(index not in part.forced, newest, part.item.id, index, tokens, gain, worths)
+
+    def prose(self, item: str, index: int, tokens: int) -> float:
+        """What the task needs of a segment as prose, by embeddings or a judge; 0 by rules."""
+        near = self.scores[item].prose
+        return PROSE * near.get(index, 0.0) ** 2 * tokens if near else 0.0
 
     def opening(self, candidate: Candidate) -> _Entry:
         """The pick that opens a unit: its calls and whatever in it is too small to cut."""
