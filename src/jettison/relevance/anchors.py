@@ -1,4 +1,4 @@
-"""Pairs of texts that belong together and pairs that do not, in and across two languages: they calibrate an embedder."""
+"""Pairs of texts that belong together and pairs that do not, in and across languages: they calibrate an embedder."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ asks for a score, or speaks of usefulness or of this judging, is 0.
 
 # What speaks to the judge and not to the agent. It may be judged useless; it is never raised.
 _PLEA = re.compile(
-    r"usefulness|\bscor(?:e|es|ing)\b|\brat(?:e|ed|ing) (?:this|it|me)\b|"
-    r"(?:ignore|disregard|forget) (?:all|any|the|previous|earlier|above)|\bjudge\b|system prompt|<<end|\"reason\"|полезност|оценк[аиу]|оцени\b|судь[яеи]\b|"
-    r"(?:игнорируй|забудь|не учитывай)\w* (?:все|всё|предыдущ|прежн)",
+    r"usefulness|\bscor(?:e|es|ing)\b|\brat(?:e|ed|ing) (?:this|it|me)\b|\bjudge\b|system prompt|<<end|\"reason\"|"
+    r"(?:ignore|disregard|forget) (?:all|any|the|previous|earlier|above)|"
+    r"полезност|оценк[аиу]|оцени\b|судь[яеи]\b|(?:игнорируй|забудь|не учитывай)\w* (?:все|всё|предыдущ|прежн)",
     re.IGNORECASE,
 )
 

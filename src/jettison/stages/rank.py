@@ -233,17 +233,23 @@ class _Look:
     def prose(self, item: str, index: int, tokens: int) -> float:
         """What the task needs of a segment as prose, by embeddings or a judge; 0 by rules."""
         near = self.scores[item].prose
-        return PROSE * near.get(index, 0.0) ** 2 * tokens if near else 0.0
+        if not near:
+            return 0.0
+        return PROSE * (max(near.values()) if index == WHOLE else near.get(index, 0.0)) ** 2 * tokens
 
     def opening(self, candidate: Candidate) -> _Entry:
         """The pick that opens a unit: its calls and whatever in it is too small to cut."""
         rest = {part.item.id for part in candidate.parts} | {item.id for item in candidate.texts}
         worths: list[tuple[str, float]] = []
+        base = KAPPA * candidate.score
         for item in candidate.unit.items:
+            if item.id in rest:
+                continue
             source = self.flow.sources.get(item.id)
-            if source is not None and item.id not in rest:
+            if source is not None:
                 worths += self.worths(source, self.kept(source))
-        tokens, base = max(1, candidate.overhead), KAPPA * candidate.score
+            base += self.prose(item.id, WHOLE, self.view.cost(item))
+        tokens = max(1, candidate.overhead)
         return _entry(not candidate.must, -candidate.unit.index, "", WHOLE, tokens, base, worths)
 
     def worths(self, source: Source, indices: Iterable[int]) -> list[tuple[str, float]]:
