@@ -17,7 +17,7 @@ from bench.prose_set import History, histories
 from bench.traces import Message, text_of, tokens
 from bench.units import BenchPolicy, WholeUnits
 
-__all__ = ["Oracle", "SETTINGS", "Tried", "report", "run"]
+__all__ = ["SETTINGS", "Oracle", "Tried", "report", "run"]
 
 SHARE = 0.25
 
@@ -32,7 +32,10 @@ class Oracle:
 
     def __call__(self, question: Any) -> str:
         answers = {
-            entry.id: {"usefulness": 1.0 if self.needed in entry.text or entry.text in self.needed else 0.0, "reason": ""}
+            entry.id: {
+                "usefulness": 1.0 if self.needed in entry.text or entry.text in self.needed else 0.0,
+                "reason": "",
+            }
             for entry in question.passages
         }
         return json.dumps(answers)
@@ -53,7 +56,8 @@ class Fitted:
     """The library with one relevance setting."""
 
     def __init__(self, **settings: Any) -> None:
-        self.settings, self.session = settings, None
+        self.settings = settings
+        self.session: Any = None
         self.judge_tokens = 0
         self.seconds = 0.0
 
@@ -64,7 +68,7 @@ class Fitted:
         from jettison import Policy, Session
 
         if self.session is None:
-            self.session: Any = Session(Policy(budget=budget, **self.settings))
+            self.session = Session(Policy(budget=budget, **self.settings))
         fitted = self.session.fit(messages)
         spent = fitted.report.spent
         self.judge_tokens += spent.judge_tokens

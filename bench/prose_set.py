@@ -99,7 +99,11 @@ def _distractor(words: ModuleType, draw: random.Random) -> list[Message]:
     if kind < 0.7:
         return _called("\n".join(draw.sample(words.DOCS, 3)), draw)
     rows = [
-        {"id": f"R-{draw.randrange(1000, 9999)}", "title": draw.choice(words.DOCS).split(". ")[0], "pages": draw.randrange(2, 60)}
+        {
+            "id": f"R-{draw.randrange(1000, 9999)}",
+            "title": draw.choice(words.DOCS).split(". ")[0],
+            "pages": draw.randrange(2, 60),
+        }
         for _ in range(5)
     ]
     return _called(json.dumps(rows, ensure_ascii=False), draw)

@@ -24,7 +24,7 @@ SMALL = 40
 """Tokens up to which an item is kept whole or not at all: the mark of a cut (14–19 tokens) would eat the gain."""
 KAPPA = 0.03
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
-PROSE = 0.02
+PROSE = 0.03
 """Worth of a token of prose that the task surely needs (relevance 1), with embeddings or a judge; it falls with the
 square of the relevance. A value that was just used is worth about as much a token (0.5 in a line of 25)."""
 
