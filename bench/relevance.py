@@ -52,7 +52,7 @@ def ablate(sets: Sequence[str], fractions: Sequence[float], limit: int | None, j
 
 
 def report(rows: Sequence[Row]) -> str:
-    """A table a fraction: support · completeness · cost with the judge's tokens · embedder's ms · judge's tokens a call."""
+    """A table a fraction: support · completeness · cost with the judge; embedder's ms and judge's tokens a call."""
     lines: list[str] = []
     sets = sorted({result.set for _, result, _ in rows})
     for fraction in sorted({result.fraction for _, result, _ in rows}, reverse=True):

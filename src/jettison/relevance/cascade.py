@@ -23,6 +23,11 @@ from jettison.relevance.passages import Passage, digest, passages_of
 
 __all__ = ["Consulted", "Memory", "consult"]
 
+SHARE = 0.15
+"""Of the room that is left, for prose that is kept for what it says; values have the rest."""
+LEAST = 0.5
+"""Relevance under which prose is kept for no more than its values."""
+
 
 @dataclass
 class Memory:
@@ -219,17 +224,31 @@ class _Work:
 
     # the result
 
+    def lifted(self, final: Mapping[int, float]) -> set[int]:
+        """The passages that are worth their room: the best ones up to `SHARE` of it, of equal texts the newest."""
+        room, seen, chosen = SHARE * self.asked.target, set[bytes](), set[int]()
+        for at in sorted(final, key=lambda at: (-final[at], -at)):
+            passage = self.passages[at]
+            if final[at] < LEAST or room <= 0:
+                break
+            if passage.key not in seen:
+                seen.add(passage.key)
+                chosen.add(at)
+                room -= self.asked.view.count(passage.text)
+        return chosen
+
     def result(
         self, near: Mapping[int, float], final: Mapping[int, float], useful: Mapping[int, float], why: Mapping[str, str]
     ) -> Semantic:
         signals: dict[str, dict[str, float]] = {}
         prose: dict[str, dict[int, float]] = {}
+        lifted = self.lifted(final)
         for at, passage in enumerate(self.passages):
             for name, values in (("embedding", near), ("judge", useful), ("prose", final)):
                 if at in values:
                     of = signals.setdefault(passage.item, {})
                     of[name] = max(of.get(name, 0.0), values[at])
-            if at in final:
+            if at in lifted:
                 by = prose.setdefault(passage.item, {})
                 for index in passage.segments:
                     by[index] = max(by.get(index, 0.0), final[at])
