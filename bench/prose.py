@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.consulting import Remembering
 from bench.formula import PlainFormula
 from bench.policies import Window
 from bench.prose_set import History, histories
@@ -55,8 +56,13 @@ class Knowing(WholeUnits):
 class Fitted:
     """The library with one relevance setting."""
 
-    def __init__(self, **settings: Any) -> None:
-        self.settings = settings
+    def __init__(self, share: float = 0.1, **settings: Any) -> None:
+        from jettison.relevance.limits import EmbedLimits
+
+        self.settings = {"embed_limits": EmbedLimits(share=share), **settings}
+        self.embedder = Remembering()
+        if "relevance" in settings:
+            self.settings["embedder"] = self.embedder
         self.session: Any = None
         self.judge_tokens = 0
         self.seconds = 0.0
@@ -72,7 +78,7 @@ class Fitted:
         fitted = self.session.fit(messages)
         spent = fitted.report.spent
         self.judge_tokens += spent.judge_tokens
-        self.seconds += spent.embed_seconds + spent.judge_seconds
+        self.seconds = self.embedder.seconds
         return list(fitted.messages)
 
 
@@ -82,7 +88,9 @@ SETTINGS: dict[str, Callable[[History], Any]] = {
     "clairvoyant, whole units": lambda history: Knowing(history.needed),
     "rules": lambda history: Fitted(),
     "rules+embeddings": lambda history: Fitted(relevance="rules+embeddings"),
+    "rules+embeddings, share .5": lambda history: Fitted(relevance="rules+embeddings", share=0.5),
     "full, oracle judge": lambda history: Fitted(relevance="full", judge=Oracle(history.needed)),
+    "full, oracle judge, share .5": lambda history: Fitted(relevance="full", judge=Oracle(history.needed), share=0.5),
 }
 
 
@@ -98,7 +106,7 @@ class Tried:
     """Tokens of the last request."""
     judge_tokens: int = 0
     seconds: float = 0.0
-    """Time in embedder and judge."""
+    """Time in the embedder."""
 
 
 def tried(history: History, setting: str, session: bool, fraction: float = SHARE) -> Tried:
@@ -143,7 +151,7 @@ def report(results: Sequence[Tried]) -> str:
     for session in (False, True):
         chosen = [result for result in results if result.session is session]
         lines += ["", f"{'session' if session else 'one call'}:", ""]
-        lines.append(f"| kept | {' | '.join(name for name, _ in groups)} | judge tokens | embed + judge ms |")
+        lines.append(f"| kept | {' | '.join(name for name, _ in groups)} | judge tokens | embedder ms |")
         lines.append(f"|{'---|' * (len(groups) + 3)}")
         for setting in dict.fromkeys(result.setting for result in chosen):
             mine = [result for result in chosen if result.setting == setting]

@@ -23,8 +23,6 @@ from jettison.relevance.passages import Passage, digest, passages_of
 
 __all__ = ["Consulted", "Memory", "consult"]
 
-SHARE = 0.15
-"""Of the room that is left, for prose that is kept for what it says; values have the rest."""
 LEAST = 0.5
 """Relevance under which prose is kept for no more than its values."""
 
@@ -225,8 +223,8 @@ class _Work:
     # the result
 
     def lifted(self, final: Mapping[int, float]) -> set[int]:
-        """The passages that are worth their room: the best ones up to `SHARE` of it, of equal texts the newest."""
-        room, seen, chosen = SHARE * self.asked.target, set[bytes](), set[int]()
+        """The passages that are worth their room: the best ones up to the share of it that prose may have, of equal texts the newest."""
+        room, seen, chosen = self.asked.embed_limits.share * self.asked.target, set[bytes](), set[int]()
         for at in sorted(final, key=lambda at: (-final[at], -at)):
             passage = self.passages[at]
             if final[at] < LEAST or room <= 0:

@@ -22,9 +22,14 @@ class EmbedLimits:
     """Texts asked for at once."""
     seconds: float = 10.0
     """For all of them together; what came until then counts."""
+    share: float = 0.1
+    """Of the room, for prose that is kept for what it says; values have the rest. More keeps more of what was said and
+    loses values (docs/relevance.md has both): .1 for agents that work with tools, .5 for conversations."""
 
     def __post_init__(self) -> None:
         _positive(self)
+        if self.share > 1:
+            raise ConfigError("share of prose is at most 1")
 
 
 @dataclass(frozen=True, slots=True)
