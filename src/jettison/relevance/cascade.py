@@ -223,7 +223,7 @@ class _Work:
     # the result
 
     def lifted(self, final: Mapping[int, float]) -> set[int]:
-        """The passages that are worth their room: the best ones up to the share of it that prose may have, of equal texts the newest."""
+        """The passages that are worth their room: the best ones up to the share of prose, of equal texts the newest."""
         room, seen, chosen = self.asked.embed_limits.share * self.asked.target, set[bytes](), set[int]()
         for at in sorted(final, key=lambda at: (-final[at], -at)):
             passage = self.passages[at]
