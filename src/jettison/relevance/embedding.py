@@ -18,8 +18,7 @@ QUERY = 400
 STEPS = 2
 """Latest units beside the latest user turn that say what is being done now."""
 # What each part of the task weighs. The latest turn asks; the goal is where a passage of long ago is needed;
-# constraints are protected themselves, so that what is only near to them weighs less. Fitted on the tuning half of
-# the prose set (docs/relevance.md): within 2 histories of 30 for .6 … 1 of goal and operations.
+# constraints are protected themselves, so that what is only near to them weighs less. Set by hand, not fitted.
 WEIGHTS = {"latest": 1.0, "goal": 0.9, "operation": 0.9, "step": 0.7, "constraint": 0.5}
 
 

@@ -41,7 +41,7 @@ class JudgeLimits:
     tokens: int = 2_000
     """Of these passages together; the prompt has about 300 more, the answer 32 a passage."""
     calls: int = 20
-    """A session. An epoch comes every 5 to 40 calls of an agent, so that this is a long session."""
+    """A session. At most one at an epoch; set by hand."""
     seconds: float = 8.0
     """The deadline of one answer. The request waits for it, so it is short beside an agent's own call."""
     band: float = 0.3

@@ -14,8 +14,8 @@ from jettison.relevance.rules import RULES, Context, relevance
 __all__ = ["evaluate"]
 
 W_PROSE = 0.35
-"""Weight of what embeddings or a judge say beside the rules, where an item has prose. Between .2 and .5 the kept
-share of the prose set changes by no more than 2 histories of 60: what counts is the gain of segments, in `rank`."""
+"""Weight of what embeddings or a judge say beside the rules, where an item has prose. Set by hand, not measured: what
+decides about prose is the gain of its segments, in `rank`."""
 
 
 def evaluate(
