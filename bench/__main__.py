@@ -1,10 +1,11 @@
-"""`python -m bench quality | ablation | sweep | speed | compressors | all`: every table of the docs, a command each."""
+"""`python -m bench COMMAND`: every table of the docs, a command each."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench import ablation, compressors
+from bench import ablation, compressors, prose
+from bench import relevance as consulted
 from bench import speed as speed_runs
 from bench import sweep as sweeps
 from bench.policies import POLICIES
@@ -42,6 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--quick", action="store_true", help="without 50,000 messages, fewer repetitions")
     command = commands.add_parser("compressors", help="each content type in times of counting its tokens, and growth")
     command.add_argument("--quick", action="store_true", help="one run each, without growth")
+    command = commands.add_parser("prose", help="what is kept of things said in prose, by relevance setting")
+    command.add_argument("--set", default="prose", choices=("prose", "cross"), help="cross: said in the other language")
+    command = commands.add_parser("relevance", help="formula, rules, embeddings and an oracle judge on recorded sets")
+    command.add_argument("--sets", default="", help="comma-separated; all recorded sets if not given")
+    command.add_argument("--fractions", default="0.25,0.1", help="of the body, comma-separated (%(default)s)")
+    command.add_argument("--limit", type=int, help="at most so many trajectories a set")
+    command.add_argument("--jobs", type=int, default=2)
     _ablation_options(commands.add_parser("ablation", help="what each part is worth: the replay without it"))
     return parser
 
@@ -105,6 +113,14 @@ def main() -> int:
         return _sweep(options)
     if options.command == "ablation":
         _ablation(options)
+        return 0
+    if options.command == "prose":
+        print(prose.report(prose.run(options.set)))
+        return 0
+    if options.command == "relevance":
+        fractions = [float(part) for part in options.fractions.split(",")]
+        names = _names(options.sets, sets())
+        print(consulted.report(consulted.ablate(names, fractions, options.limit, options.jobs)))
         return 0
     quick = getattr(options, "quick", False)
     if options.command == "compressors":

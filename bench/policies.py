@@ -6,12 +6,13 @@ import random
 import zlib
 from collections.abc import Callable, Sequence
 
+from bench.consulting import Consulting
 from bench.formula import PlainFormula
 from bench.library import Library
 from bench.traces import Message, tokens
 from bench.units import BenchPolicy, Case, WholeUnits
 
-__all__ = ["POLICIES", "make"]
+__all__ = ["MORE", "POLICIES", "make"]
 
 CLEARED = "[Old tool result content cleared]"
 KEEP_RESULTS = 3
@@ -101,6 +102,13 @@ POLICIES: dict[str, Callable[[Case], BenchPolicy]] = {
 }
 
 
+MORE: dict[str, Callable[[Case], BenchPolicy]] = {
+    "rules+embeddings": lambda case: Consulting(case, "rules+embeddings"),
+    "full, oracle judge": lambda case: Consulting(case, "full"),
+}
+"""Compared by `bench relevance` only: they take minutes."""
+
+
 def make(name: str, case: Case) -> BenchPolicy:
     """The named policy, fresh, for one trajectory."""
-    return POLICIES[name](case)
+    return (POLICIES | MORE)[name](case)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from jettison.errors import BudgetUnreachable, StateBroken
 from jettison.flow.dependencies import Flow, topic_of
 from jettison.items import Fidelity, Item, Kind, Unit
-from jettison.plan import Decision, Locks, Plan, Protection, Score, View
+from jettison.plan import Decision, Locks, Plan, Protection, Score, Semantic, View
 from jettison.ranking import Ranking
 from jettison.stages.compress import compress
 from jettison.stages.evict import evict
@@ -63,6 +63,8 @@ class Request:
     """An edit voids the reasoning blocks after it (the wire or the model binds them)."""
     binds: bool | None = None
     """The model checks bound reasoning; None: not known."""
+    semantic: Semantic = field(default_factory=Semantic)
+    """What embeddings and a judge say of prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,18 @@ class Run:
             return self.outcome("none", self.request.sealed)
         return self.epoch(space, min(budget.low_water, 1.0))
 
+    def room(self) -> int:
+        """Tokens that can be evicted or filled: the limit without what is fixed or hard."""
+        return max(0, self.view.limit - self.view.fixed - self.hard())
+
+    def due(self) -> bool:
+        """Whether scores can matter at this call: an epoch is due, or a new unit may be cut on arrival."""
+        evictable = self.total() - self.view.fixed - self.hard()
+        if self.total() > self.view.limit or evictable > self.policy.size.high_water * self.room():
+            return True
+        last = self.size(self.view.units[-1:])
+        return self.profile.admit_always and last > max(SMALL, OVERSIZE * (self.room() + last))
+
     def learn(self) -> None:
         """Take in the units that can matter: all, or of a long history what is protected and the newest."""
         weight, near = 0, self.view.units[-1].index if self.view.units else 0
@@ -192,7 +206,7 @@ class Run:
         flow.learn(near_units)
         flow.about(topic_of(span.text for span in self.view.task.goals))
         items = [item for unit in near_units for item in unit.items]
-        self.scores = self.policy.evaluate(self.view, flow, items)
+        self.scores = self.policy.evaluate(self.view, flow, items, self.request.semantic)
 
     def size(self, units: Sequence[Unit]) -> int:
         return sum(self.now(item) for unit in units for item in unit.items)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from jettison.call import Call, Store
-from jettison.epoch import Outcome, Request
+from jettison.epoch import Outcome, Request, Run
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, Problem
 from jettison.flow.dependencies import Flow
 from jettison.flow.task_state import TaskReader
 from jettison.history import History, Snapshot, copied, schemas
 from jettison.items import Fidelity, Item, Kind
 from jettison.models import binds_reasoning
-from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, View, apply
+from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, Semantic, View, apply
 from jettison.policy import Policy
+from jettison.protocols import Embedder
+from jettison.relevance.cascade import Consulted, Memory, consult
+from jettison.relevance.effects import Embed, Judging
 from jettison.reporting import failed_checks, first_change, judged, rows_of, unmet
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
@@ -60,13 +65,19 @@ class Kit:
     handle: Callable[[str], str]
     ratio: float
     """The provider's last count to ours."""
+    embedder: Embedder | None = None
+    """Of a policy whose relevance asks for one."""
+    memory: Memory = field(default_factory=Memory)
+    """What embedder and judge have answered."""
 
 
-Steps = Generator[Store, None, tuple[Fitted, State]]
+Steps = Generator[Store | Embed | Judging, Any, tuple[Fitted, State]]
 
 
 class Fitting:
-    """One call. `steps` yields what is to be stored, and returns the result and the new state."""
+    """One call. `steps` yields what is to be asked and stored, and returns the result and the new state."""
+
+    semantic = Semantic()
 
     def __init__(self, kit: Kit, call: Call, old: State) -> None:
         if call.system is not None and kit.wire.system_field is None:
@@ -101,6 +112,9 @@ class Fitting:
 
     def steps(self) -> Steps:
         request = self.request()
+        if self.kit.embedder is not None:
+            self.semantic = yield from self.consulted(request, self.kit.embedder)
+            request = replace(request, semantic=self.semantic)
         try:
             outcome, rendered, tokens = self.decide(request)
         except CannotFit as error:
@@ -127,6 +141,20 @@ class Fitting:
             voids=self.kit.traits.voids,
             binds=binds_reasoning(self.kit.model),
         )
+
+    def consulted(self, request: Request, embedder: Embedder) -> Generator[Embed | Judging, Any, Semantic]:
+        """What embeddings and the judge say, where an epoch is due; nothing is asked at other calls."""
+        run, policy, view = Run(self.policy, request), self.policy, self.view
+        if not run.due():
+            return Semantic()
+        run.learn()
+        far, plan = {unit.index for unit in run.far}, request.plan
+        units = [unit for unit in view.units[:-1] if unit.index >= 0 and unit.index not in far]
+        items = [item for unit in units for item in unit.items if plan.fidelity(item.id) > Fidelity.STUB]
+        target = int(policy.marks.minor * run.room())
+        asked = Consulted(view, request.flow, items, run.scores, run.locks, target, embedder)
+        asked = replace(asked, judge=policy.judge, embed_limits=policy.embed_limits, judge_limits=policy.judge_limits)
+        return (yield from consult(asked, self.kit.memory))
 
     def freed(self, plan: Plan) -> Plan:
         """After a fork: without the decisions on what is protected now, as the branch never saw them made."""
@@ -238,7 +266,7 @@ class Fitting:
         cache: CacheEffect,
     ) -> Report:
         name, error = describe(self.costs.count)
-        view, taken, evaluate = self.view, self.taken, self.policy.evaluate
+        view, taken, evaluate = self.view, self.taken, partial(self.policy.evaluate, semantic=self.semantic)
         return Report(
             wire=self.wire.name,
             call=self.old.call + 1,
@@ -257,6 +285,7 @@ class Fitting:
             degraded=outcome.degraded,
             pending=taken.pending,
             cache=cache,
+            spent=self.semantic.spent,
             observed=self.call.observe,
             build_rows=lambda: tuple(rows_of(view, outcome.plan, outcome.locks, evaluate)),
         )
@@ -267,7 +296,7 @@ class Fitting:
             notes.append(f"counts are scaled by {ratio:.3f}, the ratio of the provider's last count to ours")
         if self.call.prior_tokens:
             notes.append(f"{self.call.prior_tokens:,} tokens of history are on the server and were not looked at")
-        notes += self.view.task.notes
+        notes += [*self.semantic.notes, *self.view.task.notes]
         gone = [lock for lock in outcome.locks.protections if lock.level == "lost"]
         if gone:
             names = ", ".join(dict.fromkeys(f"{lock.item} ({lock.reason})" for lock in gone[:5]))

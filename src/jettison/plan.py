@@ -24,6 +24,8 @@ __all__ = [
     "Report",
     "Row",
     "Score",
+    "Semantic",
+    "Spent",
     "View",
     "apply",
 ]
@@ -37,6 +39,39 @@ class Score:
     relevance: float
     total: float
     signals: Mapping[str, float] = field(default_factory=dict)
+    prose: Mapping[int, float] = field(default_factory=dict)
+    """With embeddings or a judge: relevance 0..1 of the prose in it, by segment; -1: of the item as a whole."""
+    why: str = ""
+    """What a judge said of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What embeddings and the judge took at one call."""
+
+    embedded: int = 0
+    """Texts turned into vectors; those known before are not among them."""
+    embed_seconds: float = 0.0
+    judged: int = 0
+    """Passages that the judge was asked about."""
+    judge_calls: int = 0
+    judge_tokens: int = 0
+    """Of its prompt and answer, by our count."""
+    judge_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """What embeddings and a judge say beyond the rules, by item."""
+
+    signals: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """`embedding`: the nearest passage; `judge`: the most useful one as answered; `prose`: what counts."""
+    prose: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """By item and segment (-1: the whole item), 0..1."""
+    why: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """Failures, limits reached, and what stood instead."""
+    spent: Spent = Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +307,8 @@ class Report:
     pending: tuple[str, ...] = ()
     """Unanswered calls: the request cannot be sent before they are answered."""
     cache: CacheEffect = field(default_factory=CacheEffect)
+    spent: Spent = Spent()
+    """What embeddings and a judge took; nothing where no epoch was due, or relevance is by rules."""
     observed: bool = False
     """observe=True: the decisions were made and not carried out."""
     build_rows: Callable[[], Sequence[Row]] = field(default=tuple, repr=False, compare=False)

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 from jettison.budget import Budget
 from jettison.errors import ConfigError
 from jettison.items import Item
-from jettison.plan import Score, View
-from jettison.protocols import Check, ItemProtector, ItemRule, Protector, Scorer, TokenCounter
+from jettison.plan import Score, Semantic, View
+from jettison.protocols import Check, Embedder, ItemProtector, ItemRule, Judge, Protector, Scorer, TokenCounter
+from jettison.relevance.limits import EmbedLimits, JudgeLimits
 from jettison.tool_policy import ToolPolicy
 
 if TYPE_CHECKING:
     from jettison.epoch import Outcome, Request
     from jettison.flow.dependencies import Flow
 
-__all__ = ["PROFILES", "Policy", "Profile"]
+__all__ = ["PROFILES", "RELEVANCE", "Policy", "Profile"]
+
+RELEVANCE = ("rules", "rules+embeddings", "full")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,14 @@ class Policy:
     w_relevance: float = 0.7
     """Weights of the Score; must sum to 1."""
     relevance: str = "rules"
-    """`rules`: no model is asked."""
+    """`rules`: no model is asked. `rules+embeddings`: prose is compared with the task. `full`: a judge is asked about
+    prose near the cut as well. Both act where an epoch is due (docs/relevance.md)."""
+    embedder: Embedder | None = None
+    """Texts to vectors; None: the local one of `jettison[embeddings]`, where relevance needs one."""
+    judge: Judge | None = None
+    """Who is asked with `relevance="full"`."""
+    embed_limits: EmbedLimits = field(default_factory=EmbedLimits)
+    judge_limits: JudgeLimits = field(default_factory=JudgeLimits)
     counter: TokenCounter | str | None = None
     """How tokens are counted: a callable, a family name, or None: by `model`."""
     profile: str = "safe"
@@ -84,8 +94,14 @@ class Policy:
                 raise ConfigError(f"{name} must be a finite number >= 0, not {value!r}")
         if abs(self.w_recency + self.w_relevance - 1) > 1e-9:
             raise ConfigError(f"w_recency + w_relevance must be 1, not {self.w_recency + self.w_relevance:g}")
-        if self.relevance != "rules":
-            raise ConfigError(f"relevance={self.relevance!r} is not available: use 'rules'")
+        if self.relevance not in RELEVANCE:
+            raise ConfigError(f"relevance={self.relevance!r} is not known: use one of {', '.join(RELEVANCE)}")
+        if self.relevance == "full" and self.judge is None:
+            raise ConfigError("relevance='full' asks a judge: give judge=, or use 'rules+embeddings'")
+        if self.judge is not None and self.relevance != "full":
+            raise ConfigError(f"a judge is only asked with relevance='full', not {self.relevance!r}")
+        if self.embedder is not None and self.relevance == "rules":
+            raise ConfigError("an embedder is only asked with relevance='rules+embeddings' or 'full'")
         if self.profile not in PROFILES:
             raise ConfigError(f"profile={self.profile!r} is not known: use one of {', '.join(PROFILES)}")
         if self.on_unsafe not in ("raise", "degrade"):
@@ -101,7 +117,9 @@ class Policy:
         """Low-water marks and admission of the profile."""
         return PROFILES[self.profile]
 
-    def evaluate(self, view: View, flow: Flow, items: Sequence[Item] | None = None) -> dict[str, Score]:
+    def evaluate(
+        self, view: View, flow: Flow, items: Sequence[Item] | None = None, semantic: Semantic = Semantic()
+    ) -> dict[str, Score]:
         """Scores of all items, or of some, with this policy's weights."""
         from jettison.stages.evaluate import (
             evaluate,  # the stages are half of the import time: loaded at the first call
@@ -115,6 +133,7 @@ class Policy:
             w_relevance=self.w_relevance,
             scorers=self.scorers,
             items=items,
+            semantic=semantic,
         )
 
     def decide(self, request: Request) -> Outcome:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from jettison.items import Item
 
@@ -15,9 +16,13 @@ __all__ = [
     "Check",
     "Compressor",
     "ConversationArchive",
+    "Embedder",
     "ItemProtector",
     "ItemRule",
+    "Judge",
     "Protector",
+    "Question",
+    "Quoted",
     "Scorer",
     "Summarizer",
     "TokenCounter",
@@ -72,6 +77,52 @@ class Summarizer(Protocol):
     """
 
     def __call__(self, prompt: str, max_tokens: int, /) -> str | Awaitable[str]: ...
+
+
+class Embedder(Protocol):
+    """Texts to vectors: float32[n, d] (anything that numpy reads as such), a row a text; or an awaitable of it.
+
+    May carry `name`. Raise for a failure: the report says so and the rules stand.
+    """
+
+    def __call__(self, texts: list[str], /) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """One passage that a judge is asked about."""
+
+    id: str
+    """How the answer names it: `p1`, `p2`, …"""
+    item: str
+    kind: str
+    """What it is part of: `user`, `assistant`, `result of search_docs`."""
+    age: int
+    """Steps since it appeared."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a judge is asked: a batch of passages, and the state of the task."""
+
+    passages: tuple[Quoted, ...]
+    task: tuple[str, ...]
+    """Lines: the goal, constraints, open operations, the latest turn."""
+    prompt: str
+    """All of it as text for a model, passages fenced off as data; it says what is to be answered."""
+    max_tokens: int
+    """Of the answer."""
+
+
+class Judge(Protocol):
+    """Answers a question, or an awaitable of the answer: JSON text and nothing else.
+
+    `{"p1": {"usefulness": 0.8, "reason": "a few words"}, "p2": …}`, usefulness 0..1. For a model: pass
+    `question.prompt` on as the user's turn and return what comes. May carry `name`. Raise for a failure.
+    """
+
+    def __call__(self, question: Question, /) -> str | Awaitable[str]: ...
 
 
 class Check(Protocol):

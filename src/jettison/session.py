@@ -15,11 +15,12 @@ from jettison.errors import ConfigError, InvalidInput
 from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
-from jettison.protocols import Archive, ConversationArchive
+from jettison.protocols import Archive, ConversationArchive, Embedder
 from jettison.task import Task
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting, State
+    from jettison.relevance.effects import Embed, Judging, Vectors, Verdict
 
 __all__ = ["Body", "Session", "fit", "fit_request"]
 
@@ -59,6 +60,7 @@ class Session:
         from jettison.compressors.cut import handle_for
         from jettison.fitting import State
         from jettison.flow.task_state import TaskReader
+        from jettison.relevance.cascade import Memory
         from jettison.tokens import CountCache, counter_for
         from jettison.wire import TRAITS, wire_named
 
@@ -76,6 +78,7 @@ class Session:
         self._ratio = 1.0
         self._handles: dict[str, str] = {}
         self._handle_for = handle_for
+        self._memory, self._embedder = Memory(), self._named_embedder()
         self._busy = threading.Lock()
 
     # the calls
@@ -170,8 +173,9 @@ class Session:
         with self._busy:
             steps = self._fitting(call).steps()
             try:
+                effect = next(steps)
                 while True:
-                    self._store(next(steps))
+                    effect = steps.send(self._carried(effect))
             except StopIteration as stop:
                 return self._remember(*stop.value)
 
@@ -183,14 +187,46 @@ class Session:
         try:
             steps = self._fitting(call).steps()
             try:
+                effect = next(steps)
                 while True:
-                    effect = next(steps)
-                    if effect.texts:
-                        await asyncio.to_thread(self._store, effect)
+                    effect = steps.send(await self._carried_async(effect))
             except StopIteration as stop:
                 return self._remember(*stop.value)
         finally:
             self._busy.release()
+
+    def _carried(self, effect: Store | Embed | Judging) -> Vectors | Verdict | None:
+        """Carry an effect out."""
+        from jettison.relevance.effects import Embed, Judging, embedded, judged
+
+        if isinstance(effect, Embed):
+            return embedded(effect)
+        if isinstance(effect, Judging):
+            return judged(effect)
+        self._store(effect)
+        return None
+
+    async def _carried_async(self, effect: Store | Embed | Judging) -> Vectors | Verdict | None:
+        """`_carried`, off the event loop where it takes time."""
+        import asyncio
+
+        from jettison.relevance.effects import Embed, Judging, embedded_async, judged_async
+
+        if isinstance(effect, Embed):
+            return await embedded_async(effect)
+        if isinstance(effect, Judging):
+            return await judged_async(effect)
+        if effect.texts:
+            await asyncio.to_thread(self._store, effect)
+        return None
+
+    def _named_embedder(self) -> Embedder | None:
+        """Who embeds, None where relevance is by rules. Raises ImportError naming the extra."""
+        if self.policy.relevance == "rules":
+            return None
+        from jettison.relevance.local import LocalEmbedder
+
+        return self.policy.embedder or LocalEmbedder()
 
     def _remember(self, fitted: Fitted, state: State) -> Fitted:
         self._state = state
@@ -209,6 +245,8 @@ class Session:
             reader=self._reader,
             handle=self._handle,
             ratio=self._ratio,
+            embedder=self._embedder,
+            memory=self._memory,
         )
         return Fitting(kit, call, self._state)
 

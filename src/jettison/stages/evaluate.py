@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from jettison.flow.dependencies import Flow
 from jettison.items import Item
-from jettison.plan import Score, View
+from jettison.plan import Score, Semantic, View
 from jettison.protocols import Scorer
 from jettison.relevance.rules import RULES, Context, relevance
 
 __all__ = ["evaluate"]
+
+W_PROSE = 0.35
+"""Weight of what embeddings or a judge say beside the rules, where an item has prose. Set by hand, not measured: what
+decides about prose is the gain of its segments, in `rank`."""
 
 
 def evaluate(
@@ -23,15 +27,19 @@ def evaluate(
     w_relevance: float,
     scorers: Sequence[tuple[float, Scorer]] = (),
     items: Sequence[Item] | None = None,
+    semantic: Semantic = Semantic(),
 ) -> dict[str, Score]:
     """Scores by item id, each part visible. Time t is the item's age in steps (LLM calls).
 
-    Further `scorers` (weight, scorer) join the rules; the weights are normalised to sum to 1.
+    Further `scorers` (weight, scorer) join the rules; the weights are normalised to sum to 1. `semantic`: what
+    embeddings and a judge say of prose; then Rel = (1 − W_PROSE)·rules + W_PROSE·prose.
     """
     context = Context(view, flow)
     whole = sum(weight for weight, _ in RULES.values()) + sum(weight for weight, _ in scorers)
     return {
-        item.id: _score(item, view, relevance(item, view, flow, context), decay, w_recency, w_relevance, scorers, whole)
+        item.id: _score(
+            item, view, relevance(item, view, flow, context), decay, w_recency, w_relevance, scorers, whole, semantic
+        )
         for item in (view.items if items is None else items)
     }
 
@@ -45,6 +53,7 @@ def _score(
     w_relevance: float,
     scorers: Sequence[tuple[float, Scorer]],
     whole: float,
+    semantic: Semantic,
 ) -> Score:
     parts = dict(signals)
     total = sum(RULES[name][0] * value for name, value in signals.items())
@@ -54,4 +63,9 @@ def _score(
         total += weight * parts[name]
     recency = math.exp(-decay * view.age(item))
     relevant = min(1.0, total / whole)
-    return Score(recency, relevant, w_recency * recency + w_relevance * relevant, parts)
+    beyond = semantic.signals.get(item.id)
+    if beyond:
+        parts.update(beyond)
+        relevant += W_PROSE * (beyond.get("prose", relevant) - relevant)
+    score = w_recency * recency + w_relevance * relevant
+    return Score(recency, relevant, score, parts, semantic.prose.get(item.id, {}), semantic.why.get(item.id, ""))

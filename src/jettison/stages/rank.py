@@ -26,6 +26,9 @@ SMALL = 40
 """Tokens up to which an item is kept whole or not at all: the mark of a cut (14–19 tokens) would eat the gain."""
 KAPPA = 0.03
 """Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
+PROSE = 0.03
+"""Worth of a token of prose that the task surely needs (relevance 1), with embeddings or a judge; it falls with the
+square of the relevance. A value that was just used is worth about as much a token (0.5 in a line of 25)."""
 
 OUTLINED = 300
 """Tokens from which a text is looked at as what it is (log, code, table …); below it is mostly one thing."""
@@ -230,25 +233,38 @@ class _Look:
         for item in candidate.texts:
             source = self.flow.sources.get(item.id)
             worths = self.worths(source, self.kept(source)) if source is not None else []
-            base, rest = KAPPA * self.scores[item.id].total, not self.locks.on(item.id)
-            yield _entry(rest, newest, item.id, WHOLE, max(1, self.view.cost(item)), base, worths)
+            tokens, rest = max(1, self.view.cost(item)), not self.locks.on(item.id)
+            base = KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens)
+            yield _entry(rest, newest, item.id, WHOLE, tokens, base, worths)
         for part in candidate.parts:
             share = _shares(part, KAPPA * self.scores[part.item.id].total)
             mark = 0 if part.source.parts.structured else GAP
             for index in part.allowed:
                 worths = self.worths(part.source, (index,))
                 tokens = part.tokens(index) + mark
-                yield _entry(index not in part.forced, newest, part.item.id, index, tokens, share(index), worths)
+                gain = share(index) + self.prose(part.item.id, index, tokens)
+                yield _entry(index not in part.forced, newest, part.item.id, index, tokens, gain, worths)
+
+    def prose(self, item: str, index: int, tokens: int) -> float:
+        """What the task needs of a segment as prose, by embeddings or a judge; 0 by rules."""
+        near = self.scores[item].prose
+        if not near:
+            return 0.0
+        return PROSE * (max(near.values()) if index == WHOLE else near.get(index, 0.0)) ** 2 * tokens
 
     def opening(self, candidate: Candidate) -> _Entry:
         """The pick that opens a unit: its calls and whatever in it is too small to cut."""
         rest = {part.item.id for part in candidate.parts} | {item.id for item in candidate.texts}
         worths: list[tuple[str, float]] = []
+        base = KAPPA * candidate.score
         for item in candidate.unit.items:
+            if item.id in rest:
+                continue
             source = self.flow.sources.get(item.id)
-            if source is not None and item.id not in rest:
+            if source is not None:
                 worths += self.worths(source, self.kept(source))
-        tokens, base = max(1, candidate.overhead), KAPPA * candidate.score
+            base += self.prose(item.id, WHOLE, self.view.cost(item))
+        tokens = max(1, candidate.overhead)
         return _entry(not candidate.must, -candidate.unit.index, "", WHOLE, tokens, base, worths)
 
     def worths(self, source: Source, indices: Iterable[int]) -> list[tuple[str, float]]:

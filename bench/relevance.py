@@ -1,0 +1,76 @@
+"""`python -m bench relevance`: plain formula, rules, + embeddings, + an oracle judge, on the recorded sets."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+
+from bench.consulting import Consulting, Took
+from bench.metrics import summary
+from bench.needs import Texts, needs_of
+from bench.replay import Replay, replay
+from bench.traces import Trajectory, forget, load
+from bench.units import Case
+
+__all__ = ["COMPARED", "ablate", "report"]
+
+COMPARED = {
+    "plain formula": "plain-formula",
+    "rules": "jettison",
+    "+ embeddings": "rules+embeddings",
+    "+ oracle judge": "full, oracle judge",
+}
+Row = tuple[str, Replay, Took]
+
+
+def _work(fractions: Sequence[float], trajectory: Trajectory) -> list[Row]:
+    forget()
+    texts = Texts()
+    case = Case(trajectory, needs_of(trajectory, texts), texts)
+    rows = []
+    for name, policy in COMPARED.items():
+        for fraction in fractions:
+            Consulting.took = Took()
+            rows.append((name, replay(case, policy, fraction), Consulting.took))
+    return rows
+
+
+def ablate(sets: Sequence[str], fractions: Sequence[float], limit: int | None, jobs: int) -> list[Row]:
+    """Replay the sets under every setting; progress goes to stderr."""
+    runs = [item for name in sets for item in load(name, limit)]
+    runs.sort(key=lambda run: -sum(len(str(message.get("content"))) for message in run.messages))
+    work: Callable[[Trajectory], list[Row]] = partial(_work, tuple(fractions))
+    found: list[Row] = []
+    with multiprocessing.Pool(max(1, jobs)) as pool:
+        for done, part in enumerate(pool.imap_unordered(work, runs), 1):
+            found += part
+            print(f"{done}/{len(runs)} trajectories", file=sys.stderr, flush=True)
+    return found
+
+
+def report(rows: Sequence[Row]) -> str:
+    """A table a fraction: support · completeness · cost with the judge; embedder's ms and judge's tokens a call."""
+    lines: list[str] = []
+    sets = sorted({result.set for _, result, _ in rows})
+    for fraction in sorted({result.fraction for _, result, _ in rows}, reverse=True):
+        lines += ["", f"{fraction:.0%} of the body:", "", f"| relevance | {' | '.join(sets)} |"]
+        lines.append(f"|{'---|' * (len(sets) + 1)}")
+        for name in COMPARED:
+            mine = [row for row in rows if row[0] == name and row[1].fraction == fraction]
+            cells = [_cell([row for row in mine if row[1].set == which]) for which in sets]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines[1:])
+
+
+def _cell(rows: Sequence[Row]) -> str:
+    calls = [call for _, result, _ in rows for call in result.calls]
+    figures = summary(calls)
+    took = {key: sum(asdict(row[2])[key] for row in rows) for key in ("embed_seconds", "judge_tokens")}
+    full = sum(0.1 * call.full_hit + 1.25 * (call.full - call.full_hit) for call in calls if not call.raised)
+    cost = (figures["cost"] or 0.0) + 1.25 * took["judge_tokens"] / max(1.0, full)  # never cached
+    ms, each = 1000 * took["embed_seconds"] / max(1, len(calls)), took["judge_tokens"] / max(1, len(calls))
+    kept = f"{100 * (figures['strict'] or 0):.1f} · {100 * (figures['complete'] or 0):.1f} · {cost:.3f}"
+    return f"{kept} · {ms:.0f} ms · {each:.0f}"

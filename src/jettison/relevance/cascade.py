@@ -1,0 +1,256 @@
+"""The cascade: rules for all items, embeddings for prose, a judge for prose that is near the cut.
+
+A generator: it yields what is to be asked and receives the answers, so that one logic serves sync and async callers
+and a recorded run can be replayed. It is only run where an epoch is due: nothing else depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jettison.flow.dependencies import Flow
+from jettison.items import Item
+from jettison.plan import Locks, Score, Semantic, Spent, View
+from jettison.protocols import Embedder, Judge
+from jettison.relevance.context import words_of
+from jettison.relevance.effects import Embed, Judging, Vectors, Verdict
+from jettison.relevance.embedding import Query, Scale, anchors, nearness, queries, scale_of
+from jettison.relevance.judge import Judged, moved, pleads, question_for, read_answer
+from jettison.relevance.limits import EmbedLimits, JudgeLimits
+from jettison.relevance.passages import Passage, digest, passages_of
+
+__all__ = ["Consulted", "Memory", "consult"]
+
+LEAST = 0.5
+"""Relevance under which prose is kept for no more than its values."""
+
+
+@dataclass
+class Memory:
+    """What a session has asked already. Content only, keyed by hash: losing it costs time, never correctness."""
+
+    vectors: dict[bytes, Any] = field(default_factory=dict)
+    scale: Scale | None = None
+    verdicts: dict[tuple[bytes, bytes], Judged] = field(default_factory=dict)
+    """By (passage, task)."""
+    calls: int = 0
+    """Questions to the judge, those without an answer too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consulted:
+    """Who is asked, how much, and about what."""
+
+    view: View
+    flow: Flow
+    items: Sequence[Item]
+    """Items that may be evicted, in order."""
+    scores: Mapping[str, Score]
+    """By the rules."""
+    locks: Locks
+    target: int
+    """Tokens that will be left of these items."""
+    embedder: Embedder
+    judge: Judge | None = None
+    embed_limits: EmbedLimits = field(default_factory=EmbedLimits)
+    judge_limits: JudgeLimits = field(default_factory=JudgeLimits)
+
+
+Steps = Generator[Embed | Judging, Any, Semantic]
+
+
+def consult(asked: Consulted, memory: Memory) -> Steps:
+    """Scores of prose beyond the rules, with what they cost. Failures leave the cheaper score, and a note."""
+    work = _Work(asked, memory)
+    near = yield from work.embedded()
+    final, reasons = dict(near), {}
+    if asked.judge is not None:
+        answers = yield from work.judged(near)
+        for at, answer in answers.items():
+            passage = work.passages[at]
+            final[at] = moved(work.cheap(at, near), answer.usefulness, asked.judge_limits.bound, pleads(passage.text))
+            reasons[passage.item] = answer.reason
+        return work.result(near, final, {at: answer.usefulness for at, answer in answers.items()}, reasons)
+    return work.result(near, final, {}, reasons)
+
+
+class _Work:
+    def __init__(self, asked: Consulted, memory: Memory) -> None:
+        self.asked, self.memory = asked, memory
+        self.parts: list[Query] = queries(asked.view)
+        words = frozenset().union(*(words_of(query.text) for query in self.parts)) if self.parts else frozenset()
+        self.passages: list[Passage] = [
+            passage
+            for item in asked.items
+            if item.id not in asked.locks.whole
+            for passage in passages_of(item, asked.flow, asked.embed_limits.chars, words)
+        ]
+        self.notes: list[str] = []
+        self.texts = self.judge_calls = self.judge_tokens = self.about = 0
+        self.embed_seconds = self.judge_seconds = 0.0
+
+    # embeddings
+
+    def embedded(self) -> Generator[Embed, Vectors, dict[int, float]]:
+        """Nearness to the task by passage, of those that have a vector."""
+        if not self.passages or not self.parts:
+            return {}
+        memory, wanted = self.memory, self.wanted()
+        keys = list(wanted)
+        limits, left = self.asked.embed_limits, self.asked.embed_limits.seconds
+        for start in range(0, len(keys), limits.batch):
+            if left <= 0:
+                self.notes.append(
+                    f"embeddings: {len(keys) - start} of {len(keys)} texts not within {limits.seconds:g} s"
+                )
+                break
+            batch = keys[start : start + limits.batch]
+            answer = yield Embed(self.asked.embedder, tuple(wanted[key] for key in batch), left)
+            left -= answer.seconds
+            self.embed_seconds += answer.seconds
+            if answer.failure:
+                self.notes.append(f"embeddings: {answer.failure}; {len(keys) - start} texts are scored by rules alone")
+                break
+            self.texts += len(batch)
+            memory.vectors.update(zip(batch, answer.rows, strict=True))
+        return self.near()
+
+    def wanted(self) -> dict[bytes, str]:
+        """What has no vector yet: anchors and the task, then passages of the newest items."""
+        texts = {digest(text): text for text in (anchors() if self.memory.scale is None else ())}
+        texts |= {digest(query.text): query.text for query in self.parts}
+        first = {key: text for key, text in texts.items() if key not in self.memory.vectors}
+        new = {p.key: p.text for p in reversed(self.passages) if p.key not in self.memory.vectors}
+        most = self.asked.embed_limits.texts
+        if len(new) > most:
+            self.notes.append(f"embeddings: {len(new) - most} passages of the oldest items left out (limit {most})")
+        return first | dict(list(new.items())[:most])
+
+    def near(self) -> dict[int, float]:
+        memory, vectors = self.memory, self.memory.vectors
+        try:
+            if memory.scale is None:
+                memory.scale = scale_of({text: vectors[digest(text)] for text in anchors()})
+            parts = [query for query in self.parts if digest(query.text) in vectors]
+            at = [index for index, passage in enumerate(self.passages) if passage.key in vectors]
+            rows = [vectors[self.passages[index].key] for index in at]
+            found = nearness(rows, [vectors[digest(query.text)] for query in parts], parts, memory.scale)
+        except KeyError:  # the anchors have no vectors: an answer failed before
+            return {}
+        except ValueError as error:  # vectors of two lengths: the embedder changed under way
+            self.notes.append(f"embeddings: {error}; scored by rules alone")
+            vectors.clear()
+            memory.scale = None
+            return {}
+        kept = {passage.key for passage in self.passages} | {digest(query.text) for query in self.parts}
+        for key in [key for key in vectors if key not in kept]:
+            del vectors[key]
+        return dict(zip(at, found, strict=True))
+
+    # the judge
+
+    def cheap(self, at: int, near: Mapping[int, float]) -> float:
+        """The score that stands without a judge: nearness, else what the rules say of the item."""
+        return near[at] if at in near else self.asked.scores[self.passages[at].item].relevance
+
+    def judged(self, near: Mapping[int, float]) -> Generator[Judging, Verdict, dict[int, Judged]]:
+        """Answers by passage: known ones, and of one question more."""
+        asked, memory, limits = self.asked, self.memory, self.asked.judge_limits
+        assert asked.judge is not None
+        task = digest("\n".join(query.text for query in self.parts if query.part != "step"))
+        unsure = self.unsure(near)
+        known = {at: memory.verdicts[key] for at in unsure if (key := (self.passages[at].key, task)) in memory.verdicts}
+        new = self.batch([at for at in unsure if at not in known])
+        if not new:
+            return known
+        if memory.calls >= limits.calls:
+            self.notes.append(f"judge: its {limits.calls} calls are used up; the cheap scores stand")
+            return known
+        memory.calls += 1
+        question = question_for([self.passages[at] for at in new], asked.view)
+        answer = yield Judging(asked.judge, question, limits.seconds)
+        self.judge_calls, self.about, self.judge_seconds = 1, len(new), answer.seconds
+        self.judge_tokens = asked.view.count(question.prompt) + asked.view.count(answer.text)
+        try:
+            found = {} if answer.failure else read_answer(answer.text, question)
+            failure = answer.failure
+        except ValueError as error:
+            found, failure = {}, str(error)
+        if failure:
+            self.notes.append(f"judge: {failure}; the cheap scores stand")
+        elif len(found) < len(new):
+            self.notes.append(f"judge: answered {len(found)} of {len(new)}; for the rest the cheap scores stand")
+        for at, entry in zip(new, question.passages, strict=True):
+            if entry.id in found:
+                known[at] = memory.verdicts[self.passages[at].key, task] = found[entry.id]
+        return known
+
+    def unsure(self, near: Mapping[int, float]) -> list[int]:
+        """Passages around the cut, those nearest to it first."""
+        limits, view = self.asked.judge_limits, self.asked.view
+        sizes = {at: view.count(passage.text) for at, passage in enumerate(self.passages)}
+        order = sorted(sizes, key=lambda at: -self.cheap(at, near))
+        whole = max(1, sum(view.cost(item) for item in self.asked.items))
+        room = sum(sizes.values()) * self.asked.target / whole  # prose gets its share of the room
+        cut = 0.0
+        for at in order:
+            room -= sizes[at]
+            if room < 0:
+                cut = self.cheap(at, near)
+                break
+        else:
+            return []
+        apart = {at: abs(self.cheap(at, near) - cut) for at in order if sizes[at] >= limits.least}
+        return sorted((at for at in apart if apart[at] <= limits.band), key=lambda at: (apart[at], -at))
+
+    def batch(self, unsure: Sequence[int]) -> list[int]:
+        """As many as one question may hold, in their order; of equal texts one."""
+        limits, tokens = self.asked.judge_limits, 0
+        chosen: list[int] = []
+        seen: set[bytes] = set()
+        for at in unsure:
+            passage = self.passages[at]
+            tokens += self.asked.view.count(passage.text)
+            if tokens > limits.tokens or len(chosen) >= limits.passages:
+                break
+            if passage.key not in seen:
+                seen.add(passage.key)
+                chosen.append(at)
+        return sorted(chosen)
+
+    # the result
+
+    def lifted(self, final: Mapping[int, float]) -> set[int]:
+        """The passages that are worth their room: the best ones up to the share of prose, of equal texts the newest."""
+        room, seen, chosen = self.asked.embed_limits.share * self.asked.target, set[bytes](), set[int]()
+        for at in sorted(final, key=lambda at: (-final[at], -at)):
+            passage = self.passages[at]
+            if final[at] < LEAST or room <= 0:
+                break
+            if passage.key not in seen:
+                seen.add(passage.key)
+                chosen.add(at)
+                room -= self.asked.view.count(passage.text)
+        return chosen
+
+    def result(
+        self, near: Mapping[int, float], final: Mapping[int, float], useful: Mapping[int, float], why: Mapping[str, str]
+    ) -> Semantic:
+        signals: dict[str, dict[str, float]] = {}
+        prose: dict[str, dict[int, float]] = {}
+        lifted = self.lifted(final)
+        for at, passage in enumerate(self.passages):
+            for name, values in (("embedding", near), ("judge", useful), ("prose", final)):
+                if at in values:
+                    of = signals.setdefault(passage.item, {})
+                    of[name] = max(of.get(name, 0.0), values[at])
+            if at in lifted:
+                by = prose.setdefault(passage.item, {})
+                for index in passage.segments:
+                    by[index] = max(by.get(index, 0.0), final[at])
+        spent = Spent(
+            self.texts, self.embed_seconds, self.about, self.judge_calls, self.judge_tokens, self.judge_seconds
+        )
+        return Semantic(signals, prose, why, tuple(self.notes), spent)

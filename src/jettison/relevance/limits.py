@@ -1,0 +1,64 @@
+"""What embeddings and a judge may cost, and how far they reach: every number of the cascade."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+from jettison.errors import ConfigError
+
+__all__ = ["EmbedLimits", "JudgeLimits"]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedLimits:
+    """Of one call at which an epoch is due; other calls embed nothing."""
+
+    chars: int = 2_000
+    """Characters embedded of one item. The local model takes 36 ms for 500 tokens (dependencies.md)."""
+    texts: int = 256
+    """New texts a call, the newest items first. About 2 s of the local model; what is left out has no signal."""
+    batch: int = 64
+    """Texts asked for at once."""
+    seconds: float = 10.0
+    """For all of them together; what came until then counts."""
+    share: float = 0.1
+    """Of the room, for prose that is kept for what it says; values have the rest. More keeps more of what was said and
+    loses values (docs/relevance.md has both): .1 for agents that work with tools, .5 for conversations."""
+
+    def __post_init__(self) -> None:
+        _positive(self)
+        if self.share > 1:
+            raise ConfigError("share of prose is at most 1")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeLimits:
+    """Of the judge."""
+
+    passages: int = 16
+    """Asked about at one call."""
+    tokens: int = 2_000
+    """Of these passages together; the prompt has about 300 more, the answer 32 a passage."""
+    calls: int = 20
+    """A session. At most one at an epoch; set by hand."""
+    seconds: float = 8.0
+    """The deadline of one answer. The request waits for it, so it is short beside an agent's own call."""
+    band: float = 0.3
+    """Passages whose cheap score is within this of the cut are uncertain; the others are settled without a judge."""
+    least: int = 12
+    """Tokens under which a passage is not worth a question."""
+    bound: float = 0.5
+    """How far one answer can move a score, up or down."""
+
+    def __post_init__(self) -> None:
+        _positive(self)
+        if self.band > 1 or self.bound > 1:
+            raise ConfigError("band and bound of a judge are at most 1")
+
+
+def _positive(limits: EmbedLimits | JudgeLimits) -> None:
+    for field in fields(limits):
+        value = getattr(limits, field.name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+            raise ConfigError(f"{type(limits).__name__}.{field.name} must be a number above 0, not {value!r}")
