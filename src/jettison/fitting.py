@@ -45,6 +45,21 @@ class State:
     weight: int = 0
     """Tokens of all items of `history`, as they came."""
 
+    learnt: int = 0
+    """How much of the log of `flow` belongs to this state."""
+
+    def undo(self) -> None:
+        """Take out of the statistics what a call that failed has added."""
+        if len(self.flow.log) > self.learnt:
+            self.flow.rewind(self.learnt, self.history.items)
+
+    def awake(self, taken: Snapshot, costs: CountCache) -> State:
+        """A state that was saved, now that its history is at hand again: the statistics are made when needed."""
+        base = taken.base
+        self.history.weigh(costs, base)
+        flow = Flow.replayed(self.flow.log, base.items) if taken.common == len(base.raw) else Flow()
+        return replace(self, history=base, flow=flow, learnt=len(flow.log))
+
 
 @dataclass(frozen=True, slots=True)
 class Kit:
@@ -71,10 +86,11 @@ class Fitting:
     def __init__(self, kit: Kit, call: Call, old: State) -> None:
         if call.system is not None and kit.wire.system_field is None:
             raise ConfigError(f"on {kit.wire.name} system text is in the messages: system= cannot be given")
-        self.kit, self.call, self.old = kit, call, old
+        self.kit, self.call, self.before = kit, call, old
         self.wire, self.costs = kit.wire, kit.costs
         self.policy = replace(kit.policy, reasoning_drop=True) if call.reasoning_drop else kit.policy
         self.taken = old.history.take(self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None)
+        self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools, schema = schemas(call.tools, call.response_schema)
         self.tool_tokens = self.costs.text(schema)
@@ -307,7 +323,11 @@ class Fitting:
         taken, state = self.taken, self.state
         history, weight = taken.taken(), self.weight()
         if self.call.observe:
-            seen = replace(self.old, history=history, flow=state.flow, output=(), call=self.old.call + 1, weight=weight)
+            seen = replace(self.before, call=self.old.call + 1)
+            if state is self.old:  # of another branch nothing is kept: decisions go with their content
+                seen = replace(
+                    state, history=history, output=(), call=self.old.call + 1, weight=weight, learnt=len(state.flow.log)
+                )
             return Fitted(list(taken.given), self.call.system, report), seen
         output = list(state.output) if self.appends(outcome) else []
         for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
@@ -329,6 +349,7 @@ class Fitting:
             extra=tokens - outcome.tokens + state.extra,
             tokens=tokens,
             weight=weight,
+            learnt=len(state.flow.log),
         )
         return Fitted(messages, taken.system_out, report), new
 
@@ -349,4 +370,4 @@ def forked(old: State, taken: Snapshot) -> State:
             if decision is not None:
                 decisions[item.id] = replace(decision, item=item.id)
     sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
-    return replace(old, flow=Flow(), plan=Plan(decisions), sealed=sealed, output=())
+    return replace(old, flow=Flow(), learnt=0, plan=Plan(decisions), sealed=sealed, output=())

@@ -11,9 +11,10 @@ from typing import Any
 from jettison.compressors.cut import is_synthetic
 from jettison.errors import InvalidInput, Problem
 from jettison.items import Item, Unit, units_of
+from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
 
-__all__ = ["History", "Snapshot", "copied", "schemas"]
+__all__ = ["History", "Snapshot", "copied", "marked", "sanitised", "schemas", "size_of"]
 
 _index = attrgetter("index")
 
@@ -32,6 +33,8 @@ class Snapshot:
     cursors: list[Cursor]
     common: int
     """How many leading messages are those of the last call."""
+    base: History
+    """What it was compared with: the history that took it in, as far as it had to be read again (`saved.py`)."""
     items: tuple[Item, ...]
     """Those of the system field first."""
     units: tuple[Unit, ...]
@@ -56,7 +59,15 @@ class Snapshot:
     def taken(self) -> History:
         """What the next call compares with."""
         return History(
-            self.raw, self.messages, self.records, self.cursors, self.system, self.mended, self.items, self.units
+            self.raw,
+            self.messages,
+            self.records,
+            self.cursors,
+            self.system,
+            self.mended,
+            self.items,
+            self.units,
+            self.base.prints[: self.common],
         )
 
 
@@ -72,6 +83,15 @@ class History:
     mended: frozenset[int] = frozenset()
     items: tuple[Item, ...] = ()
     units: tuple[Unit, ...] = ()
+    prints: list[str] = field(default_factory=list)
+    """Content hashes of the first messages, as far as they were needed (`saved.py`)."""
+
+    def awake(self, wire: Wire, dicts: Sequence[Message], common: int) -> History:
+        """The history with all that it knows at hand: itself, but for one that was saved and loaded."""
+        return self
+
+    def weigh(self, costs: CountCache, base: History) -> None:
+        """Tell the counter what is known of the items of `base`, which `awake` made."""
 
     def take(self, wire: Wire, messages: Sequence[Any], system: Any, repair: bool, remote: bool) -> Snapshot:
         """Compare with the last call, check and parse what is new. Raises InvalidInput.
@@ -88,7 +108,23 @@ class History:
             repaired = tuple(fixed.notes)
             given = dicts = list(fixed.messages)
         common = self._common(dicts)
-        clean, notes = _sanitised(wire, dicts[common:], common)
+        base = self.awake(wire, dicts, common)
+        return base._taken(
+            wire, given, dicts, base._common(dicts) if base is not self else common, system, remote, repaired
+        )
+
+    def _taken(
+        self,
+        wire: Wire,
+        given: list[Any],
+        dicts: list[Message],
+        common: int,
+        system: Any,
+        remote: bool,
+        repaired: tuple[str, ...],
+    ) -> Snapshot:
+        """The snapshot, once it is known how much is as it was."""
+        clean, notes = sanitised(wire, dicts[common:], common)
         whole = dicts[:common] + clean
         for at in self.mended:
             if at < common:
@@ -103,7 +139,7 @@ class History:
         problems = self._problems(wire, whole, common, system_clean, remote)
         cursor = self.cursors[common - 1] if common else Cursor()
         parsed, cursors = wire.parse(clean, cursor)
-        records = list(map(_marked, parsed))
+        records = list(map(marked, parsed))
         system_items = wire.parse_system(system_clean) if system_clean is not None else ()
         if system_items == self.system:
             system_items = self.system
@@ -115,6 +151,7 @@ class History:
             records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
             common=common,
+            base=self,
             items=items,
             units=units,
             system=system_items,
@@ -193,7 +230,7 @@ def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:
     return out
 
 
-def _sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[list[Message], list[str]]:
+def sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[list[Message], list[str]]:
     out, notes = [], []
     for index, message in enumerate(messages, first):
         clean, bad = sanitise(message)
@@ -203,7 +240,7 @@ def _sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[lis
     return out, notes
 
 
-def _marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
+def marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
     """Items that an earlier fit wrote are recognised by their mark."""
     if not [item for item in record if item.text[:1] == "[" and is_synthetic(item.text)]:
         return record
@@ -221,6 +258,19 @@ def copied(value: Any) -> Any:
     if isinstance(value, list):
         return [inner if type(inner) is str else copied(inner) for inner in value]
     return value
+
+
+def size_of(value: Any, most: int) -> int:
+    """Characters of all text in a value, counted up to about `most`."""
+    if isinstance(value, str):
+        return len(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    size = 0
+    for one in inner:
+        size += size_of(one, most)
+        if size >= most:
+            break
+    return size
 
 
 def schemas(tools: Any, response_schema: Any) -> tuple[tuple[tuple[str, str], ...], str]:
