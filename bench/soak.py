@@ -351,7 +351,7 @@ def soak(threads: int, tasks: int, killed: int, workers: int) -> int:
             place = base / name
             os.makedirs(place)
             run = Soak(place)
-            chats = [Chat(f"{name}-{at}", known[(5 * at + 1) % len(known)]) for at in range(number)]
+            chats = [Chat(f"{name}-{at}", known[(7 * at + 1) % len(known)]) for at in range(number)]
             if name == "threads":
                 run.threads(chats, workers)
             elif name == "tasks":
