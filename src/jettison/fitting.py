@@ -15,6 +15,7 @@ from jettison.items import Fidelity, Item, Kind
 from jettison.models import binds_reasoning
 from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, View, apply
 from jettison.policy import Policy
+from jettison.prices import Rewrite, prices_for
 from jettison.reporting import failed_checks, first_change, judged, rows_of, unmet
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
@@ -125,7 +126,7 @@ class Fitting:
         items = self.kept(outcome, rendered)
         broken = self.broken(rendered, outcome)
         checks = validate(items, self.view, outcome.locks, tokens, broken, self.policy.checks)
-        report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered))
+        report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered, tokens))
         report = judged(report, unmet(self.kit.task, outcome, self.view), self.policy.on_unsafe == "degrade")
         handles = {decision.item: decision.handle for decision in outcome.fresh if decision.handle}
         yield Store({handles[item.id]: item.text for item in self.view.items if item.id in handles} if handles else {})
@@ -297,16 +298,23 @@ class Fitting:
             return old.weight + self.costs.total(taken.items[len(old.history.items) :])
         return self.costs.total(taken.items)
 
-    def cache(self, outcome: Outcome, rendered: Rendered) -> CacheEffect:
+    def cache(self, outcome: Outcome, rendered: Rendered, tokens: int) -> CacheEffect:
         """Where the output first differs from the last one, and what is sent again because of it."""
         if self.appends(outcome):
-            return CacheEffect(outcome.epoch, None, 0, outcome.voided)
+            return CacheEffect(outcome.epoch, None, 0, outcome.voided, tokens)
         last = [self.old.history.sent(at) if own is None else own for at, own in self.old.output]
         first, again = first_change(last, rendered.messages), 0
         if first is not None:
             records, _ = self.wire.parse(rendered.messages[first:])
             again = self.costs.total(item for record in records for item in record)
-        return CacheEffect(outcome.epoch, first, again, outcome.voided)
+        kept = max(0, tokens - again)
+        if first is None or not outcome.fresh or self.state is not self.old:
+            return CacheEffect(outcome.epoch, first, again, outcome.voided, kept)
+        prices = self.policy.prices or prices_for(self.kit.model)
+        come = sum(self.costs.total(record) for record in self.taken.records[self.taken.common :])
+        made = Rewrite(self.old.tokens, come, kept, again)
+        extra, back = round(made.extra(prices), 1), made.pays_back(prices)
+        return CacheEffect(outcome.epoch, first, again, outcome.voided, kept, made.removed, extra, back)
 
     def failed(self, request: Request, error: CannotFit) -> Report:
         """The report of an attempt that ended in an error: nothing was changed."""

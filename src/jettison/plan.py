@@ -211,6 +211,14 @@ class CacheEffect:
     """Tokens after that place, sent again at the uncached price."""
     reasoning_lost: int = 0
     """Reasoning blocks removed, or voided by the edit, in this call."""
+    kept: int = 0
+    """Tokens before that place, schemas included: in the provider's cache still."""
+    removed: int = 0
+    """By how many tokens this and every later request is shorter than it would be without the rewrite."""
+    extra: float = 0.0
+    """What this request costs more for it, in uncached input tokens at the model's prices (`prices.py`)."""
+    pays_back: int | None = None
+    """Calls after this one until the rewrite has paid for itself; None: never, or nothing was rewritten."""
 
 
 @dataclass(frozen=True, slots=True)

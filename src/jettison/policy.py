@@ -11,6 +11,7 @@ from jettison.budget import Budget
 from jettison.errors import ConfigError
 from jettison.items import Item
 from jettison.plan import Score, View
+from jettison.prices import Prices
 from jettison.protocols import Check, ItemProtector, ItemRule, Protector, Scorer, TokenCounter
 from jettison.tool_policy import ToolPolicy
 
@@ -73,6 +74,9 @@ class Policy:
     tools: tuple[ToolPolicy, ...] = ()
     """What is known of tools; comes before their own MCP annotations."""
     checks: tuple[Check, ...] = ()
+    prices: Prices | None = None
+    """What tokens cost, for the report; None: the model's own (`models.json`), else cached .1 and written 1.25 times
+    the price of input."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget | int) or isinstance(self.budget, bool):
