@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from jettison.call import Call, Store
 from jettison.epoch import Outcome, Request
-from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, Problem
+from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem
 from jettison.flow.dependencies import Flow
 from jettison.flow.task_state import TaskReader
 from jettison.history import History, Snapshot, copied, schemas
@@ -23,7 +23,8 @@ from jettison.task import Task
 from jettison.tokens import CountCache, describe
 from jettison.tool_policy import policies_for
 from jettison.wire import Traits
-from jettison.wire.base import Inserted, Message, Rendered, Wire
+from jettison.wire.base import Inserted, Message, Rendered, Wire, plain
+from jettison.wire.marks import MOST, marked, marks_in, marks_of
 
 __all__ = ["Fitting", "Kit", "State"]
 
@@ -90,7 +91,11 @@ class Fitting:
         self.kit, self.call, self.before = kit, call, old
         self.wire, self.costs = kit.wire, kit.costs
         self.policy = replace(kit.policy, reasoning_drop=True) if call.reasoning_drop else kit.policy
-        self.taken = old.history.take(self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None)
+        self.taken = old.history.take(
+            self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None, self.spare(call)
+        )
+        if over := self.overmarked():
+            raise InvalidInput(over)
         self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools, schema = schemas(call.tools, call.response_schema)
@@ -98,6 +103,25 @@ class Fitting:
         self.view = self.seen()
         if self.state is not old:
             self.state = replace(self.state, plan=self.freed(self.state.plan))
+
+    def spare(self, call: Call) -> int | None:
+        """Cache marks that the messages may come with; None: whatever they have."""
+        if not self.kit.traits.marks or not (call.repair or self.policy.place_cache_marks):
+            return None
+        if self.policy.place_cache_marks:
+            return 0
+        return max(0, MOST - call.marks - marks_in(call.system) - marks_in(call.tools))
+
+    def overmarked(self) -> list[Problem]:
+        """More cache marks than there may be, where the wire cannot see it: it does not look at tools."""
+        call, beside = self.call, self.call.marks + marks_in(self.call.tools)
+        if not self.kit.traits.marks or not beside or self.policy.place_cache_marks:
+            return []
+        found = beside + marks_in(call.system) + marks_in(self.taken.given)
+        if found <= MOST:
+            return []
+        rule = f"at most {MOST} cache_control marks over tools, system and messages, here are {found}"
+        return [Problem(self.wire.field, rule, "remove marks")]
 
     def seen(self) -> View:
         """The call as the policy sees it."""
@@ -316,6 +340,34 @@ class Fitting:
         extra, back = round(made.extra(prices), 1), made.pays_back(prices)
         return CacheEffect(outcome.epoch, first, again, outcome.voided, kept, made.removed, extra, back)
 
+    def mark(self, messages: list[Message], sources: list[int], sealed: int) -> None:
+        """Put cache marks on finished messages: those that their sources have, or placed ones. In place."""
+        call, given = self.call, self.taken.given
+        if not self.kit.traits.marks or not self.policy.place_cache_marks:
+            for at, (source, message) in enumerate(zip(sources, messages, strict=True)):
+                if source >= 0 and message is not given[source]:
+                    for mark in list(marks_of(plain(given[source])))[-1:]:
+                        messages[at] = marked(message, mark) or message
+            return
+        own = [*marks_of(call.messages), *marks_of(call.system), {"type": "ephemeral"}]
+        left = MOST - call.marks - marks_in(call.system) - marks_in(call.tools)
+        border = self.border(sources, sealed)
+        for at in dict.fromkeys((len(messages) - 1, border, len(self.old.output) - 1)):
+            if left <= 0 or not 0 <= at < len(messages):
+                continue
+            while at >= 0 and (new := marked(messages[at], own[0])) is None:
+                at -= 1  # a message of nothing but thinking
+            if at >= 0 and new is not None and not marks_in(messages[at]):
+                messages[at], left = new, left - 1
+
+    def border(self, sources: list[int], sealed: int) -> int:
+        """Index of the last message that an epoch has settled."""
+        settled = -1
+        for at, source in enumerate(sources):
+            if source >= 0 and all(item.unit < sealed for item in self.taken.records[source]):
+                settled = at
+        return settled
+
     def failed(self, request: Request, error: CannotFit) -> Report:
         """The report of an attempt that ended in an error: nothing was changed."""
         outcome = getattr(error, "outcome", None)
@@ -346,6 +398,7 @@ class Fitting:
             given[at] if own is None and at not in mended else copied(message)
             for (at, own), message in zip(output, rendered.messages, strict=True)
         ]
+        self.mark(messages, rendered.sources, outcome.sealed)
         new = State(
             history=history,
             flow=state.flow,

@@ -154,6 +154,7 @@ class Aside:
         except BaseException:  # the loop is closing: nothing was begun
             self._ended()
             raise
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())  # if nobody waits any more
         return await asyncio.shield(future)
 
     def close(self, left: Callable[[], None]) -> None:

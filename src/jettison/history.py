@@ -13,6 +13,7 @@ from jettison.errors import InvalidInput, Problem
 from jettison.items import Item, Unit, units_of
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
+from jettison.wire.marks import limited, marks_in, unmarked
 
 __all__ = ["History", "Snapshot", "copied", "marked", "sanitised", "schemas", "size_of"]
 
@@ -93,10 +94,19 @@ class History:
     def weigh(self, costs: CountCache, base: History) -> None:
         """Tell the counter what is known of the items of `base`, which `awake` made."""
 
-    def take(self, wire: Wire, messages: Sequence[Any], system: Any, repair: bool, remote: bool) -> Snapshot:
+    def take(
+        self,
+        wire: Wire,
+        messages: Sequence[Any],
+        system: Any,
+        repair: bool,
+        remote: bool,
+        marks: int | None = None,
+    ) -> Snapshot:
         """Compare with the last call, check and parse what is new. Raises InvalidInput.
 
-        `remote`: part of the history is on the server, references to it are allowed.
+        `remote`: part of the history is on the server, references to it are allowed. `marks`: cache marks that the
+        messages may have; older ones are taken off. None: all are kept.
         """
         if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
             raise InvalidInput(f"{wire.field} must be a list of messages, not {type(messages).__name__}")
@@ -107,23 +117,27 @@ class History:
             fixed = wire.repair(dicts)
             repaired = tuple(fixed.notes)
             given = dicts = list(fixed.messages)
+        if marks is not None and (spare := marks_in(dicts) - marks) > 0:
+            given = dicts = limited(dicts, marks)
+            if repair:
+                repaired = (*repaired, f"{spare} cache marks taken off, the oldest: {marks} are left for the messages")
         common = self._common(dicts)
-        base = self.awake(wire, dicts, common)
-        return base._taken(
-            wire, given, dicts, base._common(dicts) if base is not self else common, system, remote, repaired
-        )
+        base = self.awake(wire, dicts, common[0])
+        common = base._common(dicts) if base is not self else common
+        return base._taken(wire, given, dicts, common, system, remote, repaired)
 
     def _taken(
         self,
         wire: Wire,
         given: list[Any],
         dicts: list[Message],
-        common: int,
+        known: tuple[int, bool],
         system: Any,
         remote: bool,
         repaired: tuple[str, ...],
     ) -> Snapshot:
-        """The snapshot, once it is known how much is as it was."""
+        """The snapshot, once it is known how much is as it was, and whether only but for cache marks."""
+        common, marks = known
         clean, notes = sanitised(wire, dicts[common:], common)
         whole = dicts[:common] + clean
         for at in self.mended:
@@ -137,6 +151,8 @@ class History:
         if bad:
             notes.append(f"system: {bad} lone surrogate(s) replaced by U+FFFD")
         problems = self._problems(wire, whole, common, system_clean, remote)
+        clean = list(map(unmarked, clean))
+        whole = [*(map(unmarked, whole[:common]) if marks else whole[:common]), *clean]
         cursor = self.cursors[common - 1] if common else Cursor()
         parsed, cursors = wire.parse(clean, cursor)
         records = list(map(marked, parsed))
@@ -146,7 +162,7 @@ class History:
         items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
-            raw=self.raw[:common] + [copied(message) for message in dicts[common:]],
+            raw=self.raw[:common] + [copied(unmarked(message)) for message in dicts[common:]],
             messages=whole,
             records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
@@ -166,16 +182,18 @@ class History:
         """A message as it was worked on, whatever the caller did to it since."""
         return self.messages[at] if at in self.mended else self.raw[at]
 
-    def _common(self, dicts: Sequence[Message]) -> int:
-        """How many leading messages are equal to those of the last call."""
+    def _common(self, dicts: Sequence[Message]) -> tuple[int, bool]:
+        """How many leading messages are equal to those of the last call, and whether only but for cache marks."""
         if self.raw == dicts[: len(self.raw)]:
-            return len(self.raw)
-        count = 0
+            return len(self.raw), False
+        count, marks = 0, False
         for mine, theirs in zip(self.raw, dicts, strict=False):
             if mine != theirs:
-                break
+                if mine != unmarked(theirs):
+                    break
+                marks = True
             count += 1
-        return count
+        return count, marks
 
     def _grown(
         self, system: tuple[Item, ...], common: int, records: list[tuple[Item, ...]]

@@ -74,6 +74,9 @@ class Policy:
     tools: tuple[ToolPolicy, ...] = ()
     """What is known of tools; comes before their own MCP annotations."""
     checks: tuple[Check, ...] = ()
+    place_cache_marks: bool = False
+    """On wires with cache marks: the caller's marks on messages are replaced by marks on the last message, at the
+    border of what an epoch has settled, and at the end of the last request. False: they are kept where they are."""
     prices: Prices | None = None
     """What tokens cost, for the report; None: the model's own (`models.json`), else cached .1 and written 1.25 times
     the price of input."""

@@ -23,6 +23,7 @@ from jettison.plan import Decision, Plan
 from jettison.task import Limit, Operation, Span, Task
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Inserted, Message, Wire
+from jettison.wire.marks import unmarked
 
 __all__ = ["FORMAT", "copy_task", "merge_task", "packed", "state_of", "task_of", "unpacked", "written", "written_task"]
 
@@ -98,7 +99,8 @@ class Loaded(History):
     """Of each message its items."""
 
     def awake(self, wire: Wire, dicts: Sequence[Message], common: int) -> History:
-        clean, _ = sanitised(wire, dicts[:common], 0)
+        dicts = list(map(unmarked, dicts[:common]))
+        clean, _ = sanitised(wire, dicts, 0)
         parsed, cursors = wire.parse(clean, Cursor())
         records: list[tuple[Item, ...]] = []
         for record, rows in zip(map(marked, parsed), self.rows, strict=False):

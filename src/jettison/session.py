@@ -34,8 +34,9 @@ class Body(dict[str, Any]):
     report: Report
 
 
-HEAVY = 10_000
-"""Tokens of a history from which `afit` works in a thread: a first call on so many takes about 20 ms, a later one 1."""
+HEAVY = 1_000
+"""Tokens of a history from which `afit` works in a thread: so many new ones take 2 ms, the way to the thread and back .1
+ms. With 10,000 a loop of 500 tasks was away for 3.5 s when all of them began (`make soak`, 2 cores)."""
 ATTEMPTS = 5
 """Times that a call is done again on the state that another worker saved in between."""
 OWN, SHARED = 10, 16
@@ -342,6 +343,8 @@ class Session:
     def _heavy(self, call: Call) -> bool:
         from jettison.history import size_of
 
+        if not self._state.call:  # the first one of a process also loads the vocabulary, a second or two
+            return True
         known = len(self._state.history.raw)
         return self._state.weight + size_of(call.messages[known:], 4 * HEAVY) // 4 >= HEAVY
 
@@ -438,7 +441,8 @@ class Session:
         messages, system, tools = self.wire.split_body(body)
         schema = body.get("response_format") or body.get("text") or body.get("output_config")
         drop = "drop_block" in str(body.get("thinking") or "")
-        call = Call(messages, system, tools, schema, repair, observe, reasoning_drop=drop)
+        marks = int(bool(body.get("cache_control")))
+        call = Call(messages, system, tools, schema, repair, observe, reasoning_drop=drop, marks=marks)
         if body.get("previous_response_id") and call.prior_tokens is None:
             raise InvalidInput("previous_response_id points at the server: use fit(..., prior_tokens=…)")
 
