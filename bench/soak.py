@@ -287,7 +287,10 @@ class Soak:
                 time.sleep(later)
                 child.kill()
             lines += child.stdout.read().splitlines(keepends=True)
-            self.seen["processes killed"] += child.wait() < 0
+            status = child.wait()
+            self.seen["processes killed"] += status < 0
+            if status > 0:
+                raise SystemExit(f"a child failed with {status}")
         for line in lines:
             if line.endswith("\n"):
                 self.judge(chat, line.strip())

@@ -35,8 +35,8 @@ class Body(dict[str, Any]):
 
 
 HEAVY = 1_000
-"""Tokens of a history from which `afit` works in a thread: so many new ones take 2 ms, the way to the thread and back .1
-ms. With 10,000 a loop of 500 tasks was away for 3.5 s when all of them began (`make soak`, 2 cores)."""
+"""Tokens of a history from which `afit` works in a thread: so many new ones take 2 ms, the way to the thread and back
+.1 ms. With 10,000 a loop of 500 tasks was away for 3.5 s when all of them began (`make soak`, 2 cores)."""
 ATTEMPTS = 5
 """Times that a call is done again on the state that another worker saved in between."""
 OWN, SHARED = 10, 16

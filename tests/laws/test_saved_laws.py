@@ -192,7 +192,7 @@ def test_fit_is_the_first_call_of_a_fresh_session(wire, data):
 @pytest.mark.parametrize("large", [False, True])
 def test_cancelled_at_any_await_a_session_is_as_it_was(wire, large, monkeypatch):
     """Each call is cancelled at its first await, then at its second …, until it gets through."""
-    monkeypatch.setattr("jettison.session.HEAVY", 0 if large else 10**9)
+    monkeypatch.setattr(Session, "_heavy", lambda self, call: large)
     history = working(wire, rounds=9)
     policy = Policy(budget=weight(history) // 3, counter="o200k")
     plain = Session(policy, wire=wire, archive=MemoryArchive(), conversation="chat")

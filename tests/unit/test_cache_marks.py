@@ -96,7 +96,7 @@ def test_placed_they_are_at_the_end_at_the_settled_border_and_where_the_last_req
             assert last - 1 in found
         settled += len(found) == 3
         last = len(fitted.messages)
-    assert settled >= 5
+    assert settled >= 5 or thinking  # of a running turn with thinking nothing is settled
     assert not places(messages)
 
 
@@ -119,10 +119,8 @@ def test_where_a_mark_may_be():
     assert marked({"role": "assistant", "content": [think]}, MARK) is None
     assert marked({"role": "user", "content": " "}, MARK) is None
     text = {"role": "user", "content": "Hello."}
-    assert marked(text, MARK) == {
-        "role": "user",
-        "content": [{"type": "text", "text": "Hello.", "cache_control": MARK}],
-    }
+    block = {"type": "text", "text": "Hello.", "cache_control": MARK}
+    assert marked(text, MARK) == {"role": "user", "content": [block]}
     assert unmarked(text) is text
     nested = {
         "role": "user",

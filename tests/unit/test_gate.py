@@ -165,7 +165,7 @@ def test_fit_in_the_loop_of_an_afit_says_so():
 
 @pytest.mark.parametrize("heavy", [False, True])
 def test_the_loop_goes_on_while_a_call_waits_for_its_archive(heavy, monkeypatch):
-    monkeypatch.setattr("jettison.session.HEAVY", 0 if heavy else 10**9)
+    monkeypatch.setattr(Session, "_heavy", lambda self, call: heavy)
     session, archive = slow_session()
 
     async def run():
