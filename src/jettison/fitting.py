@@ -19,9 +19,10 @@ from jettison.prices import Rewrite, prices_for
 from jettison.reporting import failed_checks, first_change, judged, rows_of, unmet
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
-from jettison.task import Task
+from jettison.task import Task, TaskState
 from jettison.tokens import CountCache, describe
 from jettison.tool_policy import policies_for
+from jettison.tool_schemas import costs_of, needed, unused, without
 from jettison.wire import Traits
 from jettison.wire.base import Inserted, Message, Rendered, Wire, plain
 from jettison.wire.marks import MOST, marked, marks_in, marks_of
@@ -47,6 +48,10 @@ class State:
     weight: int = 0
     """Tokens of all items of `history`, as they came."""
 
+    dropped: tuple[str, ...] = ()
+    """Tools whose schemas are left out."""
+    since: Mapping[str, int] = field(default_factory=dict)
+    """By tool the step at which it was first declared; 0: at the first call."""
     learnt: int = 0
     """How much of the log of `flow` belongs to this state."""
 
@@ -98,7 +103,10 @@ class Fitting:
             raise InvalidInput(over)
         self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
-        self.tools, schema = schemas(call.tools, call.response_schema)
+        self.declared = schemas(call.tools, None)[0]
+        self.dropped = self.still_dropped()
+        self.sent_tools = without(call.tools, self.dropped)
+        self.tools, schema = schemas(self.sent_tools, call.response_schema)
         self.tool_tokens = self.costs.text(schema)
         self.view = self.seen()
         if self.state is not old:
@@ -111,6 +119,33 @@ class Fitting:
         if self.policy.place_cache_marks:
             return 0
         return max(0, MOST - call.marks - marks_in(call.system) - marks_in(call.tools))
+
+    def still_dropped(self) -> tuple[str, ...]:
+        """Tools that an earlier epoch dropped and nothing needs since: a branch may call one, or the user name it."""
+        if not self.old.dropped:
+            return ()
+        names = [name for name, _ in self.declared if name in self.old.dropped]
+        sent = apply(self.taken.items, self.state.plan)
+        return tuple(name for name in names if name not in needed(names, sent, TaskState(), self.call.choice))
+
+    def drop(self, outcome: Outcome) -> tuple[str, ...]:
+        """Tools that this epoch drops: never where that would void reasoning, which is bound to the tools too."""
+        after, items = self.policy.drop_unused_tools, self.taken.items
+        if after is None or outcome.epoch not in ("minor", "major") or self.call.observe:
+            return ()
+        sent = apply(items, outcome.plan)
+        lax = self.policy.reasoning_drop or binds_reasoning(self.kit.model) is False
+        if self.kit.traits.voids and not lax and any(item.bound for item in sent):
+            return ()
+        names = [name for name, _ in self.tools]
+        keep = needed(names, sent, self.view.task, self.call.choice)
+        return unused(names, items, self.view.step, after, self.since(), keep)
+
+    def since(self) -> Mapping[str, int]:
+        """The step at which each tool was first declared; 0 for those of the first call."""
+        known, step = self.old.since, self.taken.step if self.old.call else 0
+        new = {name: step for name, _ in self.declared if name not in known}
+        return {**known, **new} if new else known
 
     def overmarked(self) -> list[Problem]:
         """More cache marks than there may be, where the wire cannot see it: it does not look at tools."""
@@ -147,10 +182,18 @@ class Fitting:
         except CannotFit as error:
             error.report = self.failed(request, error)
             raise
+        fresh = self.drop(outcome)
+        if fresh:
+            self.dropped = (*self.dropped, *fresh)
+            self.sent_tools = without(self.call.tools, self.dropped)
+            before, schema = self.tool_tokens, schemas(self.sent_tools, self.call.response_schema)[1]
+            self.tool_tokens = self.costs.text(schema)
+            tokens -= before - self.tool_tokens
+            outcome = replace(outcome, tokens=outcome.tokens - before + self.tool_tokens)
         items = self.kept(outcome, rendered)
         broken = self.broken(rendered, outcome)
         checks = validate(items, self.view, outcome.locks, tokens, broken, self.policy.checks)
-        report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered, tokens))
+        report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered, tokens, bool(fresh)))
         report = judged(report, unmet(self.kit.task, outcome, self.view), self.policy.on_unsafe == "degrade")
         handles = {decision.item: decision.handle for decision in outcome.fresh if decision.handle}
         yield Store({handles[item.id]: item.text for item in self.view.items if item.id in handles} if handles else {})
@@ -284,7 +327,7 @@ class Fitting:
             wire=self.wire.name,
             call=self.old.call + 1,
             limit=view.limit,
-            before=view.fixed - self.old.extra + self.weight(),
+            before=self.given_tokens(),
             after=tokens,
             schemas=self.tool_tokens,
             counter=name,
@@ -299,8 +342,14 @@ class Fitting:
             pending=taken.pending,
             cache=cache,
             observed=self.call.observe,
+            build_tools=lambda: tuple(costs_of(self.declared, self.taken.items, self.dropped, self.costs.text)),
             build_rows=lambda: tuple(rows_of(view, outcome.plan, outcome.locks, evaluate)),
         )
+
+    def given_tokens(self) -> int:
+        """Tokens of the request as it was given, with all tools."""
+        fixed = self.wire.base_tokens + (self.call.prior_tokens or 0)
+        return fixed + self.costs.text(schemas(self.call.tools, self.call.response_schema)[1]) + self.weight()
 
     def notes(self, outcome: Outcome) -> list[str]:
         notes, ratio = list(self.taken.notes), self.kit.ratio
@@ -322,13 +371,15 @@ class Fitting:
             return old.weight + self.costs.total(taken.items[len(old.history.items) :])
         return self.costs.total(taken.items)
 
-    def cache(self, outcome: Outcome, rendered: Rendered, tokens: int) -> CacheEffect:
+    def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, tools: bool) -> CacheEffect:
         """Where the output first differs from the last one, and what is sent again because of it."""
         if self.appends(outcome):
             return CacheEffect(outcome.epoch, None, 0, outcome.voided, tokens)
         last = [self.old.history.sent(at) if own is None else own for at, own in self.old.output]
         first, again = first_change(last, rendered.messages), 0
-        if first is not None:
+        if tools and last:  # they stand before all messages
+            first, again = 0, tokens
+        elif first is not None:
             records, _ = self.wire.parse(rendered.messages[first:])
             again = self.costs.total(item for record in records for item in record)
         kept = max(0, tokens - again)
@@ -388,7 +439,7 @@ class Fitting:
                 seen = replace(
                     state, history=history, output=(), call=self.old.call + 1, weight=weight, learnt=len(state.flow.log)
                 )
-            return Fitted(list(taken.given), self.call.system, report), seen
+            return Fitted(list(taken.given), self.call.system, report, self.call.tools), seen
         output = list(state.output) if self.appends(outcome) else []
         for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
             same = at >= 0 and message is taken.messages[at]
@@ -410,9 +461,11 @@ class Fitting:
             extra=tokens - outcome.tokens + state.extra,
             tokens=tokens,
             weight=weight,
+            dropped=self.dropped,
+            since=self.since(),
             learnt=len(state.flow.log),
         )
-        return Fitted(messages, taken.system_out, report), new
+        return Fitted(messages, taken.system_out, report, self.sent_tools), new
 
 
 def forked(old: State, taken: Snapshot) -> State:

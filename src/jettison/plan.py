@@ -24,6 +24,7 @@ __all__ = [
     "Report",
     "Row",
     "Score",
+    "ToolCost",
     "View",
     "apply",
 ]
@@ -243,12 +244,28 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCost:
+    """What the schema of one tool takes in every request, and what it is used for."""
+
+    name: str
+    tokens: int
+    calls: int
+    """In the history as given."""
+    last: int | None
+    """Step of the latest call; None: never called."""
+    dropped: bool
+    """Left out of the request (`Policy.drop_unused_tools`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """The context to send, in the shape it came in, and why it is so."""
 
     messages: list[dict[str, Any]]
     system: Any
     report: Report
+    tools: Any = None
+    """The tools to send: those that were given, without the dropped ones."""
 
 
 @dataclass(frozen=True)
@@ -282,6 +299,7 @@ class Report:
     cache: CacheEffect = field(default_factory=CacheEffect)
     observed: bool = False
     """observe=True: the decisions were made and not carried out."""
+    build_tools: Callable[[], Sequence[ToolCost]] = field(default=tuple, repr=False, compare=False)
     build_rows: Callable[[], Sequence[Row]] = field(default=tuple, repr=False, compare=False)
 
     @property
@@ -298,6 +316,11 @@ class Report:
     def rows(self) -> tuple[Row, ...]:
         """One row an item, in order; built when first asked for."""
         return tuple(self.build_rows())
+
+    @cached_property
+    def tools(self) -> tuple[ToolCost, ...]:
+        """One row a declared tool; built when first asked for."""
+        return tuple(self.build_tools())
 
     def by_kind(self) -> dict[str, tuple[int, int]]:
         """Tokens before and after, by kind."""
@@ -325,7 +348,7 @@ class Report:
         data["checks"] = {name: asdict(check) for name, check in self.checks.items()}
         data["cache"] = asdict(self.cache)
         data["task"] = asdict(self.task)
-        for name in ("protections", "inserted", "rows"):
+        for name in ("protections", "inserted", "tools", "rows"):
             data[name] = [asdict(entry) for entry in getattr(self, name)]
         for name in ("repaired", "notes", "degraded", "pending"):
             data[name] = list(getattr(self, name))

@@ -74,6 +74,9 @@ class Policy:
     tools: tuple[ToolPolicy, ...] = ()
     """What is known of tools; comes before their own MCP annotations."""
     checks: tuple[Check, ...] = ()
+    drop_unused_tools: int | None = None
+    """Steps after which the schema of a tool that was not called in them is left out (`Fitted.tools`), from an epoch
+    on; never of one that the request still shows a call of, that the task names, or of the last one. None: never."""
     place_cache_marks: bool = False
     """On wires with cache marks: the caller's marks on messages are replaced by marks on the last message, at the
     border of what an epoch has settled, and at the end of the last request. False: they are kept where they are."""
@@ -95,6 +98,9 @@ class Policy:
             raise ConfigError(f"relevance={self.relevance!r} is not available: use 'rules'")
         if self.profile not in PROFILES:
             raise ConfigError(f"profile={self.profile!r} is not known: use one of {', '.join(PROFILES)}")
+        after = self.drop_unused_tools
+        if after is not None and (not isinstance(after, int) or isinstance(after, bool) or after < 1):
+            raise ConfigError(f"drop_unused_tools must be a number of steps >= 1, not {after!r}")
         if self.on_unsafe not in ("raise", "degrade"):
             raise ConfigError(f"on_unsafe must be 'raise' or 'degrade', not {self.on_unsafe!r}")
 

@@ -147,7 +147,7 @@ def prints_of(history: History) -> list[str]:
 # the state
 
 _PLAIN = ("sealed", "call", "extra", "tokens", "weight", "learnt")
-_WRITTEN = {"history", "flow", "plan", "output", "inserted", *_PLAIN}
+_WRITTEN = {"history", "flow", "plan", "output", "inserted", "dropped", "since", *_PLAIN}
 
 
 def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
@@ -162,6 +162,8 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         rows = [[[item.id, item.kind.value, item.unit, cost(item)] for item in record] for record in history.records]
     return {
         **{name: getattr(state, name) for name in _PLAIN},
+        "dropped": state.dropped,
+        "since": dict(state.since),
         "prints": prints,
         "rows": rows,
         "log": state.flow.log,
@@ -201,6 +203,8 @@ def state_of(data: Mapping[str, Any]) -> State:
     decisions = [_decision(row) for row in data["plan"]]
     return State(
         **{name: data[name] for name in _PLAIN},
+        dropped=tuple(data["dropped"]),
+        since=data["since"],
         history=history,
         flow=flow,
         plan=Plan({decision.item: decision for decision in decisions}),

@@ -19,6 +19,7 @@ from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
 from jettison.protocols import Archive, ConversationArchive, StateStore
 from jettison.task import Task
+from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting, State
@@ -442,12 +443,29 @@ class Session:
         schema = body.get("response_format") or body.get("text") or body.get("output_config")
         drop = "drop_block" in str(body.get("thinking") or "")
         marks = int(bool(body.get("cache_control")))
-        call = Call(messages, system, tools, schema, repair, observe, reasoning_drop=drop, marks=marks)
+        config = body["config"] if isinstance(body.get("config"), Mapping) else {}
+        asked = [place.get(key) for place in (body, config) for key in ("tool_choice", "toolConfig", "tool_config")]
+        call = Call(
+            messages,
+            system,
+            tools,
+            schema,
+            repair,
+            observe,
+            reasoning_drop=drop,
+            choice=frozenset(strings(asked)),
+            marks=marks,
+        )
         if body.get("previous_response_id") and call.prior_tokens is None:
             raise InvalidInput("previous_response_id points at the server: use fit(..., prior_tokens=…)")
 
         def join(fitted: Fitted) -> Body:
             out = Body(self.wire.join_body(body, fitted.messages, fitted.system))
+            if fitted.tools is not tools:
+                place = out if out.get("tools") is not None else dict(config)
+                place["tools"] = fitted.tools
+                if place is not out:
+                    out["config"] = {**out["config"], **place} if "config" in out else place
             out.report = fitted.report
             return out
 

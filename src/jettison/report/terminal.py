@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jettison.plan import Report, Row
-from jettison.report._text import cached, clean, plural, position, reasons, share, signal
+from jettison.report._text import cached, clean, plural, position, reasons, share, signal, tools_of
 
 try:
     from rich.cells import cell_len
@@ -156,6 +156,8 @@ def _facts(report: Report) -> Table:
         table.add_row(mark.append(name), Text(clean(check.detail), style="" if check.ok else "bold"))
         _listing(table, "  missing", check.missing, "red")
     table.add_row("  cache", cached(report.cache))
+    if report.tools:
+        table.add_row("  tools", tools_of(report.tools))
     if report.inserted:
         why = Counter(str(getattr(entry, "why", "other")) for entry in report.inserted)
         kinds = ", ".join(f"{count} {name}" for name, count in why.most_common())
