@@ -36,7 +36,7 @@ NAMES = ("read_file", "get_order", "refund", "deploy_site", "zip_folder")
 
 
 def history(wire, rounds=20, first="get_order"):
-    turns = [Say("Find the slow module."), Act((Call(first, {"path": "src/a.py"}, "nothing there"),)), Reply("Hm.")]
+    turns = [Say("Find the slow module."), Act((Call(first, {"path": "src/a.py"}, log_text(99, 1_500)),)), Reply("Hm.")]
     turns += [Say("And now?")]
     for n in range(rounds):
         turns.append(Act((Call("read_file", {"path": f"src/m{n}.py"}, log_text(n, 900)),)))

@@ -126,7 +126,7 @@ class Flow:
     learnt: dict[int, tuple[str, ...]] = field(default_factory=dict)
     clips: dict[str, tuple[str, int]] = field(default_factory=dict)
     """By call: its arguments clipped and its tokens then, read once; empty where there is nothing to clip."""
-    log: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    log: list[tuple[int, tuple[str, ...]]] = field(default_factory=list, compare=False)
     """What was taken in, in order: number of the unit, ids of the items that were new. With the items it makes the
     same statistics again (`replayed`)."""
     _due: list[tuple[Item, int]] = field(default_factory=list)
