@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-llm lint bench clean
+.PHONY: help demo test test-llm lint bench soak clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/'
@@ -30,6 +30,9 @@ lint: $(STAMP)  ## ruff, mypy --strict and the import contracts
 
 bench: $(STAMP)  ## replay recorded trajectories (bench/)
 	@$(BIN)/python -m bench all --quick
+
+soak: $(STAMP)  ## many sessions on threads, tasks and processes that are killed; minutes (bench/soak.py)
+	@$(BIN)/python -m bench.soak
 
 clean:  ## remove the environment and the caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -11,8 +11,11 @@ from jettison.errors import (
     InvalidInput,
     JettisonError,
     Problem,
+    SessionBusy,
     StagesRequired,
     StateBroken,
+    StoreConflict,
+    StoreError,
     VaultError,
 )
 from jettison.items import Fidelity, Item, Kind, Unit
@@ -47,8 +50,11 @@ __all__ = [
     "Report",
     "Score",
     "Session",
+    "SessionBusy",
     "StagesRequired",
     "StateBroken",
+    "StoreConflict",
+    "StoreError",
     "Task",
     "ToolPolicy",
     "Unit",

@@ -21,6 +21,10 @@ class Call:
     observe: bool = False
     prior_tokens: int | None = None
     reasoning_drop: bool = False
+    choice: frozenset[str] = frozenset()
+    """Words of the request's tool choice."""
+    marks: int = 0
+    """Cache marks of the request outside of system, tools and messages."""
 
 
 @dataclass(frozen=True, slots=True)

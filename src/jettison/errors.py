@@ -10,6 +10,9 @@ JettisonError(Exception)            .report where one exists
 ├── CompressionFailed
 │   └── CutAnswer                   a summariser's answer ended at its limit
 ├── ArchiveError
+├── StoreError                      a session could not be saved, loaded or read
+│   └── StoreConflict               another worker saved this conversation in between
+├── SessionBusy                     waiting for the session here would never end
 └── VaultError
 ConfigError(ValueError)             bad weights, marks, budget, wire name
 """
@@ -31,8 +34,11 @@ __all__ = [
     "InvalidInput",
     "JettisonError",
     "Problem",
+    "SessionBusy",
     "StagesRequired",
     "StateBroken",
+    "StoreConflict",
+    "StoreError",
     "VaultError",
 ]
 
@@ -168,6 +174,22 @@ class CutAnswer(CompressionFailed):
 
 class ArchiveError(JettisonError):
     """The archive could not store or return content; no stub was written for it."""
+
+
+class StoreError(JettisonError):
+    """A session could not be saved, loaded or read; what was stored before is as it was."""
+
+
+class StoreConflict(StoreError):
+    """Another worker saved this conversation since it was loaded; nothing was overwritten. Call again."""
+
+    def __init__(self, conversation: str, where: str = "") -> None:
+        self.conversation = conversation
+        super().__init__(f"conversation {conversation!r}{where} was saved by another worker since it was loaded")
+
+
+class SessionBusy(JettisonError):
+    """The session is at work in this same thread, or in a task of its event loop: waiting here would never end."""
 
 
 class VaultError(JettisonError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from jettison.call import Call, Store
 from jettison.epoch import Outcome, Request, Run
-from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, Problem
+from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem
 from jettison.flow.dependencies import Flow
 from jettison.flow.task_state import TaskReader
 from jettison.history import History, Snapshot, copied, schemas
@@ -17,17 +17,20 @@ from jettison.items import Fidelity, Item, Kind
 from jettison.models import binds_reasoning
 from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, Semantic, View, apply
 from jettison.policy import Policy
+from jettison.prices import Rewrite, prices_for
 from jettison.protocols import Embedder
 from jettison.relevance.cascade import Consulted, Memory, consult
 from jettison.relevance.effects import Embed, Judging
 from jettison.reporting import failed_checks, first_change, judged, rows_of, unmet
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
-from jettison.task import Task
+from jettison.task import Task, TaskState
 from jettison.tokens import CountCache, describe
 from jettison.tool_policy import policies_for
+from jettison.tool_schemas import costs_of, needed, unused, without
 from jettison.wire import Traits
-from jettison.wire.base import Inserted, Message, Rendered, Wire
+from jettison.wire.base import Inserted, Message, Rendered, Wire, plain
+from jettison.wire.marks import MOST, marked, marks_in, marks_of
 
 __all__ = ["Fitting", "Kit", "State"]
 
@@ -49,6 +52,25 @@ class State:
     tokens: int = 0
     weight: int = 0
     """Tokens of all items of `history`, as they came."""
+
+    dropped: tuple[str, ...] = ()
+    """Tools whose schemas are left out."""
+    since: Mapping[str, int] = field(default_factory=dict)
+    """By tool the step at which it was first declared; 0: at the first call."""
+    learnt: int = 0
+    """How much of the log of `flow` belongs to this state."""
+
+    def undo(self) -> None:
+        """Take out of the statistics what a call that failed has added."""
+        if len(self.flow.log) > self.learnt:
+            self.flow.rewind(self.learnt, self.history.items)
+
+    def awake(self, taken: Snapshot, costs: CountCache) -> State:
+        """A state that was saved, now that its history is at hand again: the statistics are made when needed."""
+        base = taken.base
+        self.history.weigh(costs, base)
+        flow = Flow.replayed(self.flow.log, base.items) if taken.common == len(base.raw) else Flow()
+        return replace(self, history=base, flow=flow, learnt=len(flow.log))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +104,70 @@ class Fitting:
     def __init__(self, kit: Kit, call: Call, old: State) -> None:
         if call.system is not None and kit.wire.system_field is None:
             raise ConfigError(f"on {kit.wire.name} system text is in the messages: system= cannot be given")
-        self.kit, self.call, self.old = kit, call, old
+        self.kit, self.call, self.before = kit, call, old
         self.wire, self.costs = kit.wire, kit.costs
         self.policy = replace(kit.policy, reasoning_drop=True) if call.reasoning_drop else kit.policy
-        self.taken = old.history.take(self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None)
+        self.taken = old.history.take(
+            self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None, self.spare(call)
+        )
+        if over := self.overmarked():
+            raise InvalidInput(over)
+        self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
-        self.tools, schema = schemas(call.tools, call.response_schema)
+        self.declared = schemas(call.tools, None)[0]
+        self.dropped = self.still_dropped()
+        self.sent_tools = without(call.tools, self.dropped)
+        self.tools, schema = schemas(self.sent_tools, call.response_schema)
         self.tool_tokens = self.costs.text(schema)
         self.view = self.seen()
         if self.state is not old:
             self.state = replace(self.state, plan=self.freed(self.state.plan))
+
+    def spare(self, call: Call) -> int | None:
+        """Cache marks that the messages may come with; None: whatever they have."""
+        if not self.kit.traits.marks or not (call.repair or self.policy.place_cache_marks):
+            return None
+        if self.policy.place_cache_marks:
+            return 0
+        return max(0, MOST - call.marks - marks_in(call.system) - marks_in(call.tools))
+
+    def still_dropped(self) -> tuple[str, ...]:
+        """Tools that an earlier epoch dropped and nothing needs since: a branch may call one, or the user name it."""
+        if not self.old.dropped:
+            return ()
+        names = [name for name, _ in self.declared if name in self.old.dropped]
+        sent = apply(self.taken.items, self.state.plan)
+        return tuple(name for name in names if name not in needed(names, sent, TaskState(), self.call.choice))
+
+    def drop(self, outcome: Outcome) -> tuple[str, ...]:
+        """Tools that this epoch drops: never where that would void reasoning, which is bound to the tools too."""
+        after, items = self.policy.drop_unused_tools, self.taken.items
+        if after is None or outcome.epoch not in ("minor", "major") or self.call.observe:
+            return ()
+        sent = apply(items, outcome.plan)
+        lax = self.policy.reasoning_drop or binds_reasoning(self.kit.model) is False
+        if self.kit.traits.voids and not lax and any(item.bound for item in sent):
+            return ()
+        names = [name for name, _ in self.tools]
+        keep = needed(names, sent, self.view.task, self.call.choice)
+        return unused(names, items, self.view.step, after, self.since(), keep)
+
+    def since(self) -> Mapping[str, int]:
+        """The step at which each tool was first declared; 0 for those of the first call."""
+        known, step = self.old.since, self.taken.step if self.old.call else 0
+        new = {name: step for name, _ in self.declared if name not in known}
+        return {**known, **new} if new else known
+
+    def overmarked(self) -> list[Problem]:
+        """More cache marks than there may be, where the wire cannot see it: it does not look at tools."""
+        call, beside = self.call, self.call.marks + marks_in(self.call.tools)
+        if not self.kit.traits.marks or not beside or self.policy.place_cache_marks:
+            return []
+        found = beside + marks_in(call.system) + marks_in(self.taken.given)
+        if found <= MOST:
+            return []
+        rule = f"at most {MOST} cache_control marks over tools, system and messages, here are {found}"
+        return [Problem(self.wire.field, rule, "remove marks")]
 
     def seen(self) -> View:
         """The call as the policy sees it."""
@@ -120,10 +196,18 @@ class Fitting:
         except CannotFit as error:
             error.report = self.failed(request, error)
             raise
+        fresh = self.drop(outcome)
+        if fresh:
+            self.dropped = (*self.dropped, *fresh)
+            self.sent_tools = without(self.call.tools, self.dropped)
+            before, schema = self.tool_tokens, schemas(self.sent_tools, self.call.response_schema)[1]
+            self.tool_tokens = self.costs.text(schema)
+            tokens -= before - self.tool_tokens
+            outcome = replace(outcome, tokens=outcome.tokens - before + self.tool_tokens)
         items = self.kept(outcome, rendered)
         broken = self.broken(rendered, outcome)
         checks = validate(items, self.view, outcome.locks, tokens, broken, self.policy.checks)
-        report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered))
+        report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered, tokens, bool(fresh)))
         report = judged(report, unmet(self.kit.task, outcome, self.view), self.policy.on_unsafe == "degrade")
         handles = {decision.item: decision.handle for decision in outcome.fresh if decision.handle}
         yield Store({handles[item.id]: item.text for item in self.view.items if item.id in handles} if handles else {})
@@ -271,7 +355,7 @@ class Fitting:
             wire=self.wire.name,
             call=self.old.call + 1,
             limit=view.limit,
-            before=view.fixed - self.old.extra + self.weight(),
+            before=self.given_tokens(),
             after=tokens,
             schemas=self.tool_tokens,
             counter=name,
@@ -287,8 +371,14 @@ class Fitting:
             cache=cache,
             spent=self.semantic.spent,
             observed=self.call.observe,
+            build_tools=lambda: tuple(costs_of(self.declared, self.taken.items, self.dropped, self.costs.text)),
             build_rows=lambda: tuple(rows_of(view, outcome.plan, outcome.locks, evaluate)),
         )
+
+    def given_tokens(self) -> int:
+        """Tokens of the request as it was given, with all tools."""
+        fixed = self.wire.base_tokens + (self.call.prior_tokens or 0)
+        return fixed + self.costs.text(schemas(self.call.tools, self.call.response_schema)[1]) + self.weight()
 
     def notes(self, outcome: Outcome) -> list[str]:
         notes, ratio = list(self.taken.notes), self.kit.ratio
@@ -310,16 +400,53 @@ class Fitting:
             return old.weight + self.costs.total(taken.items[len(old.history.items) :])
         return self.costs.total(taken.items)
 
-    def cache(self, outcome: Outcome, rendered: Rendered) -> CacheEffect:
+    def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, tools: bool) -> CacheEffect:
         """Where the output first differs from the last one, and what is sent again because of it."""
         if self.appends(outcome):
-            return CacheEffect(outcome.epoch, None, 0, outcome.voided)
+            return CacheEffect(outcome.epoch, None, 0, outcome.voided, tokens)
         last = [self.old.history.sent(at) if own is None else own for at, own in self.old.output]
         first, again = first_change(last, rendered.messages), 0
-        if first is not None:
+        if tools and last:  # they stand before all messages
+            first, again = 0, tokens
+        elif first is not None:
             records, _ = self.wire.parse(rendered.messages[first:])
             again = self.costs.total(item for record in records for item in record)
-        return CacheEffect(outcome.epoch, first, again, outcome.voided)
+        kept = max(0, tokens - again)
+        if first is None or not outcome.fresh or self.state is not self.old:
+            return CacheEffect(outcome.epoch, first, again, outcome.voided, kept)
+        prices = self.policy.prices or prices_for(self.kit.model)
+        come = sum(self.costs.total(record) for record in self.taken.records[self.taken.common :])
+        made = Rewrite(self.old.tokens, come, kept, again)
+        extra, back = round(made.extra(prices), 1), made.pays_back(prices)
+        return CacheEffect(outcome.epoch, first, again, outcome.voided, kept, made.removed, extra, back)
+
+    def mark(self, messages: list[Message], sources: list[int], sealed: int) -> None:
+        """Put cache marks on finished messages: those that their sources have, or placed ones. In place."""
+        call, given = self.call, self.taken.given
+        if not self.kit.traits.marks or not self.policy.place_cache_marks:
+            for at, (source, message) in enumerate(zip(sources, messages, strict=True)):
+                if source >= 0 and message is not given[source]:
+                    for mark in list(marks_of(plain(given[source])))[-1:]:
+                        messages[at] = marked(message, mark) or message
+            return
+        own = [*marks_of(call.messages), *marks_of(call.system), {"type": "ephemeral"}]
+        left = MOST - call.marks - marks_in(call.system) - marks_in(call.tools)
+        border = self.border(sources, sealed)
+        for at in dict.fromkeys((len(messages) - 1, border, len(self.old.output) - 1)):
+            if left <= 0 or not 0 <= at < len(messages):
+                continue
+            while at >= 0 and (new := marked(messages[at], own[0])) is None:
+                at -= 1  # a message of nothing but thinking
+            if at >= 0 and new is not None and not marks_in(messages[at]):
+                messages[at], left = new, left - 1
+
+    def border(self, sources: list[int], sealed: int) -> int:
+        """Index of the last message that an epoch has settled."""
+        settled = -1
+        for at, source in enumerate(sources):
+            if source >= 0 and all(item.unit < sealed for item in self.taken.records[source]):
+                settled = at
+        return settled
 
     def failed(self, request: Request, error: CannotFit) -> Report:
         """The report of an attempt that ended in an error: nothing was changed."""
@@ -336,8 +463,12 @@ class Fitting:
         taken, state = self.taken, self.state
         history, weight = taken.taken(), self.weight()
         if self.call.observe:
-            seen = replace(self.old, history=history, flow=state.flow, output=(), call=self.old.call + 1, weight=weight)
-            return Fitted(list(taken.given), self.call.system, report), seen
+            seen = replace(self.before, call=self.old.call + 1)
+            if state is self.old:  # of another branch nothing is kept: decisions go with their content
+                seen = replace(
+                    state, history=history, output=(), call=self.old.call + 1, weight=weight, learnt=len(state.flow.log)
+                )
+            return Fitted(list(taken.given), self.call.system, report, self.call.tools), seen
         output = list(state.output) if self.appends(outcome) else []
         for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
             same = at >= 0 and message is taken.messages[at]
@@ -347,6 +478,7 @@ class Fitting:
             given[at] if own is None and at not in mended else copied(message)
             for (at, own), message in zip(output, rendered.messages, strict=True)
         ]
+        self.mark(messages, rendered.sources, outcome.sealed)
         new = State(
             history=history,
             flow=state.flow,
@@ -358,8 +490,11 @@ class Fitting:
             extra=tokens - outcome.tokens + state.extra,
             tokens=tokens,
             weight=weight,
+            dropped=self.dropped,
+            since=self.since(),
+            learnt=len(state.flow.log),
         )
-        return Fitted(messages, taken.system_out, report), new
+        return Fitted(messages, taken.system_out, report, self.sent_tools), new
 
 
 def forked(old: State, taken: Snapshot) -> State:
@@ -378,4 +513,4 @@ def forked(old: State, taken: Snapshot) -> State:
             if decision is not None:
                 decisions[item.id] = replace(decision, item=item.id)
     sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
-    return replace(old, flow=Flow(), plan=Plan(decisions), sealed=sealed, output=())
+    return replace(old, flow=Flow(), learnt=0, plan=Plan(decisions), sealed=sealed, output=())

@@ -11,9 +11,11 @@ from typing import Any
 from jettison.compressors.cut import is_synthetic
 from jettison.errors import InvalidInput, Problem
 from jettison.items import Item, Unit, units_of
+from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
+from jettison.wire.marks import limited, marks_in, unmarked
 
-__all__ = ["History", "Snapshot", "copied", "schemas"]
+__all__ = ["History", "Snapshot", "copied", "marked", "sanitised", "schemas", "size_of"]
 
 _index = attrgetter("index")
 
@@ -32,6 +34,8 @@ class Snapshot:
     cursors: list[Cursor]
     common: int
     """How many leading messages are those of the last call."""
+    base: History
+    """What it was compared with: the history that took it in, as far as it had to be read again (`saved.py`)."""
     items: tuple[Item, ...]
     """Those of the system field first."""
     units: tuple[Unit, ...]
@@ -56,7 +60,15 @@ class Snapshot:
     def taken(self) -> History:
         """What the next call compares with."""
         return History(
-            self.raw, self.messages, self.records, self.cursors, self.system, self.mended, self.items, self.units
+            self.raw,
+            self.messages,
+            self.records,
+            self.cursors,
+            self.system,
+            self.mended,
+            self.items,
+            self.units,
+            self.base.prints[: self.common],
         )
 
 
@@ -72,11 +84,29 @@ class History:
     mended: frozenset[int] = frozenset()
     items: tuple[Item, ...] = ()
     units: tuple[Unit, ...] = ()
+    prints: list[str] = field(default_factory=list)
+    """Content hashes of the first messages, as far as they were needed (`saved.py`)."""
 
-    def take(self, wire: Wire, messages: Sequence[Any], system: Any, repair: bool, remote: bool) -> Snapshot:
+    def awake(self, wire: Wire, dicts: Sequence[Message], common: int) -> History:
+        """The history with all that it knows at hand: itself, but for one that was saved and loaded."""
+        return self
+
+    def weigh(self, costs: CountCache, base: History) -> None:
+        """Tell the counter what is known of the items of `base`, which `awake` made."""
+
+    def take(
+        self,
+        wire: Wire,
+        messages: Sequence[Any],
+        system: Any,
+        repair: bool,
+        remote: bool,
+        marks: int | None = None,
+    ) -> Snapshot:
         """Compare with the last call, check and parse what is new. Raises InvalidInput.
 
-        `remote`: part of the history is on the server, references to it are allowed.
+        `remote`: part of the history is on the server, references to it are allowed. `marks`: cache marks that the
+        messages may have; older ones are taken off. None: all are kept.
         """
         if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
             raise InvalidInput(f"{wire.field} must be a list of messages, not {type(messages).__name__}")
@@ -87,8 +117,28 @@ class History:
             fixed = wire.repair(dicts)
             repaired = tuple(fixed.notes)
             given = dicts = list(fixed.messages)
+        if marks is not None and (spare := marks_in(dicts) - marks) > 0:
+            given = dicts = limited(dicts, marks)
+            if repair:
+                repaired = (*repaired, f"{spare} cache marks taken off, the oldest: {marks} are left for the messages")
         common = self._common(dicts)
-        clean, notes = _sanitised(wire, dicts[common:], common)
+        base = self.awake(wire, dicts, common[0])
+        common = base._common(dicts) if base is not self else common
+        return base._taken(wire, given, dicts, common, system, remote, repaired)
+
+    def _taken(
+        self,
+        wire: Wire,
+        given: list[Any],
+        dicts: list[Message],
+        known: tuple[int, bool],
+        system: Any,
+        remote: bool,
+        repaired: tuple[str, ...],
+    ) -> Snapshot:
+        """The snapshot, once it is known how much is as it was, and whether only but for cache marks."""
+        common, marks = known
+        clean, notes = sanitised(wire, dicts[common:], common)
         whole = dicts[:common] + clean
         for at in self.mended:
             if at < common:
@@ -101,20 +151,23 @@ class History:
         if bad:
             notes.append(f"system: {bad} lone surrogate(s) replaced by U+FFFD")
         problems = self._problems(wire, whole, common, system_clean, remote)
+        clean = list(map(unmarked, clean))
+        whole = [*(map(unmarked, whole[:common]) if marks else whole[:common]), *clean]
         cursor = self.cursors[common - 1] if common else Cursor()
         parsed, cursors = wire.parse(clean, cursor)
-        records = list(map(_marked, parsed))
+        records = list(map(marked, parsed))
         system_items = wire.parse_system(system_clean) if system_clean is not None else ()
         if system_items == self.system:
             system_items = self.system
         items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
-            raw=self.raw[:common] + [copied(message) for message in dicts[common:]],
+            raw=self.raw[:common] + [copied(unmarked(message)) for message in dicts[common:]],
             messages=whole,
             records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
             common=common,
+            base=self,
             items=items,
             units=units,
             system=system_items,
@@ -129,16 +182,18 @@ class History:
         """A message as it was worked on, whatever the caller did to it since."""
         return self.messages[at] if at in self.mended else self.raw[at]
 
-    def _common(self, dicts: Sequence[Message]) -> int:
-        """How many leading messages are equal to those of the last call."""
+    def _common(self, dicts: Sequence[Message]) -> tuple[int, bool]:
+        """How many leading messages are equal to those of the last call, and whether only but for cache marks."""
         if self.raw == dicts[: len(self.raw)]:
-            return len(self.raw)
-        count = 0
+            return len(self.raw), False
+        count, marks = 0, False
         for mine, theirs in zip(self.raw, dicts, strict=False):
             if mine != theirs:
-                break
+                if mine != unmarked(theirs):
+                    break
+                marks = True
             count += 1
-        return count
+        return count, marks
 
     def _grown(
         self, system: tuple[Item, ...], common: int, records: list[tuple[Item, ...]]
@@ -193,7 +248,7 @@ def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:
     return out
 
 
-def _sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[list[Message], list[str]]:
+def sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[list[Message], list[str]]:
     out, notes = [], []
     for index, message in enumerate(messages, first):
         clean, bad = sanitise(message)
@@ -203,7 +258,7 @@ def _sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[lis
     return out, notes
 
 
-def _marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
+def marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
     """Items that an earlier fit wrote are recognised by their mark."""
     if not [item for item in record if item.text[:1] == "[" and is_synthetic(item.text)]:
         return record
@@ -221,6 +276,19 @@ def copied(value: Any) -> Any:
     if isinstance(value, list):
         return [inner if type(inner) is str else copied(inner) for inner in value]
     return value
+
+
+def size_of(value: Any, most: int) -> int:
+    """Characters of all text in a value, counted up to about `most`."""
+    if isinstance(value, str):
+        return len(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    size = 0
+    for one in inner:
+        size += size_of(one, most)
+        if size >= most:
+            break
+    return size
 
 
 def schemas(tools: Any, response_schema: Any) -> tuple[tuple[tuple[str, str], ...], str]:

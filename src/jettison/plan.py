@@ -26,6 +26,7 @@ __all__ = [
     "Score",
     "Semantic",
     "Spent",
+    "ToolCost",
     "View",
     "apply",
 ]
@@ -246,6 +247,14 @@ class CacheEffect:
     """Tokens after that place, sent again at the uncached price."""
     reasoning_lost: int = 0
     """Reasoning blocks removed, or voided by the edit, in this call."""
+    kept: int = 0
+    """Tokens before that place, schemas included: in the provider's cache still."""
+    removed: int = 0
+    """By how many tokens this and every later request is shorter than it would be without the rewrite."""
+    extra: float = 0.0
+    """What this request costs more for it, in uncached input tokens at the model's prices (`prices.py`)."""
+    pays_back: int | None = None
+    """Calls after this one until the rewrite has paid for itself; None: never, or nothing was rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,12 +279,28 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCost:
+    """What the schema of one tool takes in every request, and what it is used for."""
+
+    name: str
+    tokens: int
+    calls: int
+    """In the history as given."""
+    last: int | None
+    """Step of the latest call; None: never called."""
+    dropped: bool
+    """Left out of the request (`Policy.drop_unused_tools`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """The context to send, in the shape it came in, and why it is so."""
 
     messages: list[dict[str, Any]]
     system: Any
     report: Report
+    tools: Any = None
+    """The tools to send: those that were given, without the dropped ones."""
 
 
 @dataclass(frozen=True)
@@ -311,6 +336,7 @@ class Report:
     """What embeddings and a judge took; nothing where no epoch was due, or relevance is by rules."""
     observed: bool = False
     """observe=True: the decisions were made and not carried out."""
+    build_tools: Callable[[], Sequence[ToolCost]] = field(default=tuple, repr=False, compare=False)
     build_rows: Callable[[], Sequence[Row]] = field(default=tuple, repr=False, compare=False)
 
     @property
@@ -327,6 +353,11 @@ class Report:
     def rows(self) -> tuple[Row, ...]:
         """One row an item, in order; built when first asked for."""
         return tuple(self.build_rows())
+
+    @cached_property
+    def tools(self) -> tuple[ToolCost, ...]:
+        """One row a declared tool; built when first asked for."""
+        return tuple(self.build_tools())
 
     def by_kind(self) -> dict[str, tuple[int, int]]:
         """Tokens before and after, by kind."""
@@ -354,7 +385,7 @@ class Report:
         data["checks"] = {name: asdict(check) for name, check in self.checks.items()}
         data["cache"] = asdict(self.cache)
         data["task"] = asdict(self.task)
-        for name in ("protections", "inserted", "rows"):
+        for name in ("protections", "inserted", "tools", "rows"):
             data[name] = [asdict(entry) for entry in getattr(self, name)]
         for name in ("repaired", "notes", "degraded", "pending"):
             data[name] = list(getattr(self, name))

@@ -11,6 +11,7 @@ from jettison.budget import Budget
 from jettison.errors import ConfigError
 from jettison.items import Item
 from jettison.plan import Score, Semantic, View
+from jettison.prices import Prices
 from jettison.protocols import Check, Embedder, ItemProtector, ItemRule, Judge, Protector, Scorer, TokenCounter
 from jettison.relevance.limits import EmbedLimits, JudgeLimits
 from jettison.tool_policy import ToolPolicy
@@ -83,6 +84,15 @@ class Policy:
     tools: tuple[ToolPolicy, ...] = ()
     """What is known of tools; comes before their own MCP annotations."""
     checks: tuple[Check, ...] = ()
+    drop_unused_tools: int | None = None
+    """Steps after which the schema of a tool that was not called in them is left out (`Fitted.tools`), from an epoch
+    on; never of one that the request still shows a call of, that the task names, or of the last one. None: never."""
+    place_cache_marks: bool = False
+    """On wires with cache marks: the caller's marks on messages are replaced by marks on the last message, at the
+    border of what an epoch has settled, and at the end of the last request. False: they are kept where they are."""
+    prices: Prices | None = None
+    """What tokens cost, for the report; None: the model's own (`models.json`), else cached .1 and written 1.25 times
+    the price of input."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget | int) or isinstance(self.budget, bool):
@@ -104,6 +114,9 @@ class Policy:
             raise ConfigError("an embedder is only asked with relevance='rules+embeddings' or 'full'")
         if self.profile not in PROFILES:
             raise ConfigError(f"profile={self.profile!r} is not known: use one of {', '.join(PROFILES)}")
+        after = self.drop_unused_tools
+        if after is not None and (not isinstance(after, int) or isinstance(after, bool) or after < 1):
+            raise ConfigError(f"drop_unused_tools must be a number of steps >= 1, not {after!r}")
         if self.on_unsafe not in ("raise", "degrade"):
             raise ConfigError(f"on_unsafe must be 'raise' or 'degrade', not {self.on_unsafe!r}")
 

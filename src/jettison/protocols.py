@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from jettison.items import Item
 
@@ -24,6 +24,8 @@ __all__ = [
     "Question",
     "Quoted",
     "Scorer",
+    "StateStore",
+    "Stored",
     "Summarizer",
     "TokenCounter",
 ]
@@ -177,4 +179,31 @@ class ConversationArchive(Archive, Protocol):
 
         Returns how many texts are gone.
         """
+        ...
+
+
+class Stored(NamedTuple):
+    """A conversation's state in a store."""
+
+    version: int
+    data: bytes | None
+    """None where the reader knows this version."""
+
+
+class StateStore(Protocol):
+    """Keeps the state of sessions between requests, by conversation. All methods raise StoreError."""
+
+    def load(self, conversation: str, known: int = 0) -> Stored | None:
+        """The newest state, without its data if its version is `known`; None when there is none."""
+        ...
+
+    def save(self, conversation: str, data: bytes, expected: int = 0) -> int:
+        """Put a state in the place of version `expected` (0: where there is none), and return its version.
+
+        On return it is on the disk. Raises StoreConflict, and changes nothing, when another version is there.
+        """
+        ...
+
+    def delete(self, conversation: str) -> int:
+        """Delete a conversation's state, and those under it. Returns how many are gone."""
         ...

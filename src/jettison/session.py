@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.budget import Budget
 from jettison.call import Call, Store
-from jettison.errors import ConfigError, InvalidInput
+from jettison.driving import Effect, Turn, drive, drive_async
+from jettison.errors import ConfigError, InvalidInput, StoreConflict
+from jettison.gate import Gate
 from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
-from jettison.protocols import Archive, ConversationArchive, Embedder
+from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore
 from jettison.task import Task
+from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting, State
-    from jettison.relevance.effects import Embed, Judging, Vectors, Verdict
 
 __all__ = ["Body", "Session", "fit", "fit_request"]
+
+T = TypeVar("T")
 
 
 class Body(dict[str, Any]):
@@ -31,6 +35,11 @@ class Body(dict[str, Any]):
     report: Report
 
 
+HEAVY = 1_000
+"""Tokens of a history from which `afit` works in a thread: so many new ones take 2 ms, the way to the thread and back
+.1 ms. With 10,000 a loop of 500 tasks was away for 3.5 s when all of them began (`make soak`, 2 cores)."""
+ATTEMPTS = 5
+"""Times that a call is done again on the state that another worker saved in between."""
 OWN, SHARED = 10, 16
 """Letters of a handle. In an archive of one session a handle that is taken gets more letters; in a shared one nobody
 can look ahead, so it has 48 bits: among a million texts two share a handle with a chance of 0.2 %."""
@@ -42,8 +51,12 @@ class Session:
     `policy`: a `Policy`, or a `Budget` or int for the default policy with that budget. `archive`: the name of a
     SQLite file, a `postgresql://` address, or an `Archive`; None keeps what is evicted in memory. `conversation`:
     whose texts they are in a shared archive (`chat-17`; it covers a sub-agent's `chat-17/researcher`), so that they
-    can be searched and deleted alone; None: a random key. Raises ConfigError for an unknown wire or counter,
-    ArchiveError for an archive that cannot be used.
+    can be searched and deleted alone; None: a random key. `store`: where the state of the conversation is kept
+    between requests, a SQLite file, a `postgresql://` address, or a `StateStore`; each call begins with what is there
+    and saves what it comes to. Raises ConfigError for an unknown wire or counter and for a store without a
+    conversation, ArchiveError and StoreError for what cannot be used.
+
+    Safe to share between threads and between tasks: calls are let in one by one, in their order.
     """
 
     def __init__(
@@ -54,9 +67,10 @@ class Session:
         model: str | None = None,
         archive: Archive | str | PathLike[str] | None = None,
         conversation: str | None = None,
+        store: StateStore | str | PathLike[str] | None = None,
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
-        from jettison.archive import opened
+        from jettison.archive import MemoryArchive, opened
         from jettison.compressors.cut import handle_for
         from jettison.fitting import State
         from jettison.flow.task_state import TaskReader
@@ -67,7 +81,7 @@ class Session:
         self.policy = policy if isinstance(policy, Policy) else Policy(budget=policy)
         self.wire, self.traits, self.model = wire_named(wire), TRAITS[wire], model
         self.archive: Archive = opened(archive)
-        self._private = archive is None
+        self._private, self._waits = archive is None, not isinstance(self.archive, MemoryArchive)
         self.conversation = os.urandom(8).hex() if conversation is None else conversation
         self._own, self._pinned = conversation, frozenset[str]()
         self.task = Task()
@@ -79,7 +93,17 @@ class Session:
         self._handles: dict[str, str] = {}
         self._handle_for = handle_for
         self._memory, self._embedder = Memory(), self._named_embedder()
-        self._busy = threading.Lock()
+        self._gate = Gate()
+        self._store: StateStore | None = None
+        self._version, self._declared, self._measured = 0, Task(), False
+        if store is not None:
+            from jettison.store import opened as opened_store
+
+            if conversation is None:
+                raise ConfigError("a store needs the key of the conversation: Session(…, conversation='chat-17')")
+            self._store = opened_store(store)
+            # Two workers may open operations at the same time: their ids must differ.
+            self.task._count = int.from_bytes(os.urandom(5), "big")
 
     # the calls
 
@@ -116,7 +140,10 @@ class Session:
         observe: bool = False,
         prior_tokens: int | None = None,
     ) -> Fitted:
-        """`fit`, with the archive's work off the event loop."""
+        """`fit`, with the work of archive, store and of a long history off the event loop.
+
+        Cancelled, it leaves the session as it was.
+        """
         return await self._async(Call(messages, system, tools, response_schema, repair, observe, prior_tokens))
 
     def fit_request(self, body: Mapping[str, Any], *, repair: bool = False, observe: bool = False) -> Body:
@@ -128,7 +155,7 @@ class Session:
         return join(self._sync(call))
 
     async def afit_request(self, body: Mapping[str, Any], *, repair: bool = False, observe: bool = False) -> Body:
-        """`fit_request`, with the archive's work off the event loop."""
+        """`fit_request`, off the event loop as `afit` is."""
         call, join = self._request(body, repair, observe)
         return join(await self._async(call))
 
@@ -165,60 +192,181 @@ class Session:
         counted = input_tokens + (cache_read_tokens + cache_write_tokens if self.traits.cached_apart else 0)
         if self._state.tokens > 0 and counted > 0:
             # Outside 0.5 … 2 the two numbers are not of the same request: no family differs that much.
-            self._ratio = min(2.0, max(0.5, counted / self._state.tokens))
+            self._ratio, self._measured = min(2.0, max(0.5, counted / self._state.tokens)), True
 
-    # the two drivers
+    # what lasts
 
-    def _sync(self, call: Call) -> Fitted:
-        with self._busy:
-            steps = self._fitting(call).steps()
-            try:
-                effect = next(steps)
-                while True:
-                    effect = steps.send(self._carried(effect))
-            except StopIteration as stop:
-                return self._remember(*stop.value)
+    def save(self) -> bytes:
+        """The state of the session, for `load`. Without the messages: they come with the next call."""
+        with self._gate.held():
+            return self._saved(self._state)
 
-    async def _async(self, call: Call) -> Fitted:
-        import asyncio  # a fifth of the import time of the package, which sync users need not pay
+    @classmethod
+    def load(
+        cls,
+        data: bytes,
+        policy: Policy | Budget | int = Policy(),
+        *,
+        model: str | None = None,
+        archive: Archive | str | PathLike[str] | None = None,
+    ) -> Session:
+        """The session that was saved, on its wire, for its model unless another one is given.
 
-        while not self._busy.acquire(blocking=False):
-            await asyncio.sleep(0.001)
-        try:
-            steps = self._fitting(call).steps()
-            try:
-                effect = next(steps)
-                while True:
-                    effect = steps.send(await self._carried_async(effect))
-            except StopIteration as stop:
-                return self._remember(*stop.value)
-        finally:
-            self._busy.release()
+        Its next call gives what the saved session's would. An archive in memory begins empty, and has again what
+        the history's stubs point at after the next call. Raises StoreError for what `save` did not write,
+        ConfigError for a counter other than the one it was saved with.
+        """
+        from jettison.saved import unpacked
 
-    def _carried(self, effect: Store | Embed | Judging) -> Vectors | Verdict | None:
-        """Carry an effect out."""
-        from jettison.relevance.effects import Embed, Judging, embedded, judged
+        found = unpacked(data)
+        session = cls(
+            policy, wire=found["wire"], model=model or found["model"], archive=archive, conversation=found["own"]
+        )
+        session.conversation = found["conversation"]
+        session._adopt(found, 0)
+        return session
 
-        if isinstance(effect, Embed):
-            return embedded(effect)
-        if isinstance(effect, Judging):
-            return judged(effect)
-        self._store(effect)
-        return None
+    def commit(self) -> None:
+        """Save to the store now what was declared and measured since the last call."""
+        with self._gate.held():
+            self._commit()
 
-    async def _carried_async(self, effect: Store | Embed | Judging) -> Vectors | Verdict | None:
-        """`_carried`, off the event loop where it takes time."""
+    async def acommit(self) -> None:
+        """`commit`, off the event loop."""
+        await self._aside(self.commit)
+
+    def refresh(self) -> None:
+        """Take over now what other workers saved to the store; each call begins with it by itself."""
+        with self._gate.held():
+            self._refresh()
+
+    async def arefresh(self) -> None:
+        """`refresh`, off the event loop."""
+        await self._aside(self.refresh)
+
+    async def arecall(self, handle: str) -> str:
+        """`recall`, off the event loop."""
+        return await self._aside(partial(self.recall, handle))
+
+    async def asearch(self, query: str, limit: int = 10) -> list[tuple[str, str]]:
+        """`search`, off the event loop."""
+        return await self._aside(partial(self.search, query, limit))
+
+    @staticmethod
+    async def _aside(function: Callable[[], T]) -> T:
         import asyncio
 
-        from jettison.relevance.effects import Embed, Judging, embedded_async, judged_async
+        return await asyncio.to_thread(function)
 
-        if isinstance(effect, Embed):
-            return await embedded_async(effect)
-        if isinstance(effect, Judging):
-            return await judged_async(effect)
-        if effect.texts:
-            await asyncio.to_thread(self._store, effect)
-        return None
+    def _saved(self, state: State) -> bytes:
+        from jettison.saved import FORMAT, packed, written, written_task
+        from jettison.tokens import describe
+
+        return packed(
+            {
+                "format": FORMAT,
+                "wire": self.wire.name,
+                "model": self.model,
+                "own": self._own,
+                "conversation": self.conversation,
+                "counter": describe(self.counter)[0],
+                "ratio": self._ratio,
+                "pinned": sorted(self._pinned),
+                "state": written(state, self._costs.cost),
+                "task": written_task(self.task),
+                "limits": [[*key, *seen] for key, seen in self._reader._limits.items()],
+            }
+        )
+
+    def _adopt(self, data: Mapping[str, Any], version: int) -> None:
+        """Go on from what was saved; what was declared or measured here since the last time comes on top."""
+        from jettison.saved import copy_task, merge_task, state_of, task_of
+        from jettison.tokens import describe
+
+        counter = describe(self.counter)[0]
+        for what, ours in (("wire", self.wire.name), ("counter", counter)):
+            if data[what] != ours:
+                raise ConfigError(f"this conversation was saved with {what}={data[what]!r}, here it is {ours!r}")
+        state, theirs = state_of(data["state"]), task_of(data["task"])
+        merge_task(self.task, self._declared, theirs)
+        self._declared = copy_task(theirs)
+        self._state, self._version = state, version
+        self._ratio = self._ratio if self._measured else float(data["ratio"])
+        self._pinned = self._pinned.union(data["pinned"])
+        self._reader._limits.update({(what, number): (step, calls) for what, number, step, calls in data["limits"]})
+
+    def _refresh(self) -> None:
+        if self._store is None:
+            return
+        from jettison.fitting import State
+        from jettison.saved import unpacked
+
+        found = self._store.load(self.conversation, self._version)
+        if found is None:
+            if self._version:  # deleted: there is nothing to go on from
+                self._state, self._version = State(), 0
+        elif found.data is not None:
+            self._adopt(unpacked(found.data), found.version)
+
+    def _keep(self, state: State) -> Callable[[], None]:
+        """Save a state to the store; what makes it the session's own is to be called once nothing can fail."""
+        from jettison.saved import copy_task
+
+        assert self._store is not None
+        declared = copy_task(self.task)
+        version = self._store.save(self.conversation, self._saved(state), self._version)
+
+        def kept() -> None:
+            self._version, self._declared, self._measured = version, declared, False
+
+        return kept
+
+    def _commit(self) -> None:
+        if self._store is None:
+            return
+        for attempt in range(1, ATTEMPTS + 1):
+            self._refresh()
+            try:
+                self._keep(self._state)()
+                break
+            except StoreConflict:
+                if attempt == ATTEMPTS:
+                    raise
+
+    # the calls, as both drivers run them
+
+    def _sync(self, call: Call) -> Fitted:
+        fitted: Fitted = drive(self._gate, partial(self._turn, call))
+        return fitted
+
+    async def _async(self, call: Call) -> Fitted:
+        fitted: Fitted = await drive_async(self._gate, partial(self._turn, call), partial(self._heavy, call))
+        return fitted
+
+    def _heavy(self, call: Call) -> bool:
+        from jettison.history import size_of
+
+        if not self._state.call:  # the first one of a process also loads the vocabulary, a second or two
+            return True
+        known = len(self._state.history.raw)
+        return self._state.weight + size_of(call.messages[known:], 4 * HEAVY) // 4 >= HEAVY
+
+    def _turn(self, call: Call) -> Turn:
+        limits = dict(self._reader._limits)
+
+        def commit(result: tuple[Fitted, State, Callable[[], None] | None]) -> Fitted:
+            fitted, state, kept = result
+            self._state = state
+            if kept is not None:
+                kept()
+            return fitted
+
+        return Turn(self._steps(call), commit, partial(self._undo, limits))
+
+    def _undo(self, limits: dict[tuple[str, int], tuple[int, int]]) -> None:
+        """What a call that came to nothing has left in the parts that outlive a call."""
+        self._reader._limits = limits
+        self._state.undo()
 
     def _named_embedder(self) -> Embedder | None:
         """Who embeds, None where relevance is by rules. Raises ImportError naming the extra."""
@@ -228,19 +376,47 @@ class Session:
 
         return self.policy.embedder or LocalEmbedder()
 
-    def _remember(self, fitted: Fitted, state: State) -> Fitted:
-        self._state = state
-        return fitted
+    def _steps(self, call: Call) -> Generator[Effect, Any, tuple[Fitted, State, Callable[[], None] | None]]:
+        from jettison.carrying import carried, carried_async
+
+        for attempt in range(1, ATTEMPTS + 1):
+            if self._store is not None:
+                yield Effect(self._refresh)
+            limits = dict(self._reader._limits)
+            steps, answer = self._fitting(call).steps(), None
+            while True:
+                try:
+                    effect = steps.send(answer)
+                except StopIteration as stop:
+                    fitted, state = stop.value
+                    break
+                answer = None
+                if not isinstance(effect, Store):
+                    answer = yield Effect(partial(carried, effect), True, partial(carried_async, effect))
+                elif effect.texts:
+                    yield Effect(partial(self._put, effect), self._waits)
+            if self._store is None:
+                return fitted, state, None
+            try:
+                kept = yield Effect(partial(self._keep, state))
+            except StoreConflict:
+                if attempt == ATTEMPTS:
+                    raise
+                self._undo(limits)  # and again, on what the other worker left
+            else:
+                return fitted, state, kept
+        raise AssertionError("the last attempt returns or raises")
 
     def _fitting(self, call: Call) -> Fitting:
         from jettison.fitting import Fitting, Kit
+        from jettison.saved import copy_task
 
         kit = Kit(
             policy=self.policy,
             wire=self.wire,
             traits=self.traits,
             model=self.model,
-            task=self.task,
+            task=copy_task(self.task),
             costs=self._costs,
             reader=self._reader,
             handle=self._handle,
@@ -248,11 +424,22 @@ class Session:
             embedder=self._embedder,
             memory=self._memory,
         )
-        return Fitting(kit, call, self._state)
+        fitting = Fitting(kit, call, self._state)
+        if fitting.old is not self._state:
+            self._recover(fitting.old)
+        return fitting
 
-    def _store(self, effect: Store) -> None:
-        if not effect.texts:
-            return
+    def _recover(self, state: State) -> None:
+        """After a load: the texts behind the handles are those of the history."""
+        texts = {item.id: item.text for item in state.history.items}
+        for decision in state.plan.decisions.values():
+            text = texts.get(decision.item)
+            if decision.handle and text:
+                self._handles.setdefault(decision.handle, text)
+                if self._private:
+                    self.archive.put(decision.handle, text)
+
+    def _put(self, effect: Store) -> None:
         if not isinstance(self.archive, ConversationArchive):
             for handle, text in effect.texts.items():
                 self.archive.put(handle, text)
@@ -272,12 +459,30 @@ class Session:
         messages, system, tools = self.wire.split_body(body)
         schema = body.get("response_format") or body.get("text") or body.get("output_config")
         drop = "drop_block" in str(body.get("thinking") or "")
-        call = Call(messages, system, tools, schema, repair, observe, reasoning_drop=drop)
+        marks = int(bool(body.get("cache_control")))
+        config = body["config"] if isinstance(body.get("config"), Mapping) else {}
+        asked = [place.get(key) for place in (body, config) for key in ("tool_choice", "toolConfig", "tool_config")]
+        call = Call(
+            messages,
+            system,
+            tools,
+            schema,
+            repair,
+            observe,
+            reasoning_drop=drop,
+            choice=frozenset(strings(asked)),
+            marks=marks,
+        )
         if body.get("previous_response_id") and call.prior_tokens is None:
             raise InvalidInput("previous_response_id points at the server: use fit(..., prior_tokens=…)")
 
         def join(fitted: Fitted) -> Body:
             out = Body(self.wire.join_body(body, fitted.messages, fitted.system))
+            if fitted.tools is not tools:
+                place = out if out.get("tools") is not None else dict(config)
+                place["tools"] = fitted.tools
+                if place is not out:
+                    out["config"] = {**out["config"], **place} if "config" in out else place
             out.report = fitted.report
             return out
 

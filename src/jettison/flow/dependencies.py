@@ -113,8 +113,10 @@ class Flow:
     mentions: dict[str, _Track] = field(default_factory=dict)
     stated: set[str] = field(default_factory=set)
     """Values that stand in a user message."""
-    head: set[str] = field(default_factory=set)
-    """Values of the instructions and the pinned goal: always there, so never worth keeping elsewhere."""
+    told: set[str] = field(default_factory=set)
+    """Values of the instructions among the messages."""
+    system: set[str] = field(default_factory=set)
+    """Values of the system field as it is now; it may change with every call."""
     topic: frozenset[str] = frozenset()
     """Words of the goal; set by `about`."""
     edges: list[Edge] = field(default_factory=list)
@@ -127,30 +129,70 @@ class Flow:
     learnt: dict[int, tuple[str, ...]] = field(default_factory=dict)
     clips: dict[str, tuple[str, int]] = field(default_factory=dict)
     """By call: its arguments clipped and its tokens then, read once; empty where there is nothing to clip."""
+    log: list[tuple[int, tuple[str, ...]]] = field(default_factory=list, compare=False)
+    """What was taken in, in order: number of the unit, ids of the items that were new. With the items it makes the
+    same statistics again (`replayed`)."""
+    _due: list[tuple[Item, int]] = field(default_factory=list)
+    """Of a replay: items, with the position of their unit, that are taken in before the next thing is learnt."""
     _ordinals: dict[int, int] = field(default_factory=dict)
     _holders: dict[str, str] = field(default_factory=dict)
     _affinity: dict[str, float] = field(default_factory=dict)
     """By value, for the present topic."""
     _keys_of: dict[str, set[str]] = field(default_factory=dict)
 
+    @property
+    def head(self) -> set[str]:
+        """Values of all instructions: always there, so never worth keeping elsewhere."""
+        return self.told | self.system
+
     def about(self, topic: frozenset[str]) -> None:
         """Set the words of the goal."""
         if topic != self.topic:
             self.topic, self._affinity = topic, {}
 
+    @classmethod
+    def replayed(cls, log: Iterable[tuple[int, tuple[str, ...]]], items: Iterable[Item]) -> Flow:
+        """The flow with this log; the work is done when it is first needed. `items` holds those of the log, or more."""
+        flow, known = cls(), {item.id: item for item in items}
+        for index, fresh in log:
+            ordinal = flow._ordinals.setdefault(index, len(flow._ordinals))
+            flow.learnt[index] = (*flow.learnt.get(index, ()), *fresh)
+            flow.log.append((index, tuple(fresh)))
+            flow._due += [(known[name], ordinal) for name in fresh]
+        return flow
+
+    def rewind(self, length: int, items: Iterable[Item]) -> None:
+        """Forget all but the first `length` entries of the log."""
+        vars(self).update(vars(Flow.replayed(self.log[:length], items)))
+
     def learn(self, units: Iterable[Unit]) -> None:
         """Take in units that were not seen yet, or that have grown since."""
+        due, self._due = self._due, []
+        for item, ordinal in due:
+            self._take(item, ordinal)
         for unit in units:
             ids = tuple(item.id for item in unit.items)
             known = self.learnt.get(unit.index)
             if known == ids:
                 continue
+            if unit.index < 0:
+                self._instruct(unit, ids)
+                continue
             fresh = set(ids).difference(known or ())
             ordinal = self._ordinals.setdefault(unit.index, len(self._ordinals))
             self.learnt[unit.index] = ids
+            self.log.append((unit.index, tuple(item.id for item in unit.items if item.id in fresh)))
             for item in unit.items:
                 if item.id in fresh:
                     self._take(item, ordinal)
+
+    def _instruct(self, unit: Unit, ids: tuple[str, ...]) -> None:
+        """Take in the system field, in the place of an earlier one."""
+        if unit.index not in self.learnt:
+            self._ordinals[unit.index] = len(self._ordinals)
+            self.log.append((unit.index, ()))
+        self.learnt[unit.index] = ids
+        self.system = {value for item in unit.items for value in text_values(item.text)}
 
     def _take(self, item: Item, ordinal: int) -> None:
         if item.kind is Kind.CALL:
@@ -159,7 +201,7 @@ class Flow:
             for value in set(text_values(item.text)):
                 self._note(self.mentions, value, ordinal)
         elif item.kind is Kind.INSTRUCTION:
-            self.head.update(text_values(item.text))
+            self.told.update(text_values(item.text))
         elif item.kind in _TEXTUAL and item.text:
             self._produce(item, ordinal)
 
@@ -207,7 +249,7 @@ class Flow:
 
         10–25 % of far uses are sub-paths or phrases (algorithm.md).
         """
-        if len(value) < 5 or value in self.head or value.isalnum():
+        if len(value) < 5 or value in self.told or value.isalnum():
             return None  # a plain token would have been found as one
         room = SEARCHED
         for source in reversed(self.sources.values()):

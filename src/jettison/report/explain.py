@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from jettison.errors import ConfigError
 from jettison.plan import Edge, Protection, Report, Row
-from jettison.report._text import clean, plural, position, shorten, signal
+from jettison.report._text import cached, clean, plural, position, shorten, signal
 
 try:
     from rich.console import Console
@@ -134,11 +134,15 @@ def _story(story: Sequence[tuple[Report, Row | None]], row: Row, console: Consol
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     before: list[str] | None = None
+    decision = "full"
     for report, at in story:
         if at is None:
             continue
         details = _details(at)
         table.add_row(f"  call {report.call}", _decided(at))
+        if at.decision != decision and report.cache.epoch != "none":
+            table.add_row("", Text(f"in this call: {cached(report.cache)}"))
+        decision = at.decision
         for line in details:
             if before is None or line not in before:
                 table.add_row("", Text(line))

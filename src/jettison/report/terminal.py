@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from jettison.plan import CacheEffect, Report, Row
-from jettison.report._text import clean, plural, position, reasons, share, signal
+from jettison.plan import Report, Row
+from jettison.report._text import cached, clean, plural, position, reasons, share, signal, tools_of
 
 try:
     from rich.cells import cell_len
@@ -155,7 +155,9 @@ def _facts(report: Report) -> Table:
         mark = Text("✓ ", style="bold green") if check.ok else Text("✗ ", style="bold red")
         table.add_row(mark.append(name), Text(clean(check.detail), style="" if check.ok else "bold"))
         _listing(table, "  missing", check.missing, "red")
-    table.add_row("  cache", _cache(report.cache))
+    table.add_row("  cache", cached(report.cache))
+    if report.tools:
+        table.add_row("  tools", tools_of(report.tools))
     if report.inserted:
         why = Counter(str(getattr(entry, "why", "other")) for entry in report.inserted)
         kinds = ", ".join(f"{count} {name}" for name, count in why.most_common())
@@ -173,20 +175,6 @@ def _listing(table: Table, label: str, lines: Sequence[str], style: str) -> None
         table.add_row("" if i else head, Text(clean(line), style))
     if len(lines) > LISTED:
         table.add_row("", Text(f"… and {len(lines) - LISTED:,} more", style="dim"))
-
-
-def _cache(cache: CacheEffect) -> str:
-    parts = [f"{cache.epoch} epoch" if cache.epoch in ("minor", "major") else "no epoch"]
-    if cache.epoch == "arrival":
-        parts.append("only new items were changed")
-    if cache.first_changed is None:
-        parts.append("nothing that was sent before has changed")
-    else:
-        parts.append(f"first changed message {cache.first_changed}")
-        parts.append(f"{plural(cache.rebilled, 'token')} billed again")
-    if cache.reasoning_lost:
-        parts.append(f"{plural(cache.reasoning_lost, 'reasoning block')} lost")
-    return "; ".join(parts)
 
 
 def _verdict(report: Report) -> Text:

@@ -21,6 +21,8 @@ class Traits:
     """Tokenizer family when no model is named: the newest of its provider."""
     voids: bool = False
     """Reasoning blocks are bound to what stands before them, and refused or dropped after an edit."""
+    marks: bool = False
+    """Requests carry cache marks, of which there may be so many (`marks.py`)."""
     cached_apart: bool = False
     """The provider's input_tokens leave out what was read from or written to its cache."""
 
@@ -28,7 +30,7 @@ class Traits:
 TRAITS = {
     "openai-chat": Traits("openai_chat", "OpenAIChat", "o200k"),
     "openai-responses": Traits("openai_responses", "OpenAIResponses", "o200k"),
-    "anthropic": Traits("anthropic", "Anthropic", "claude-4.7", voids=True, cached_apart=True),
+    "anthropic": Traits("anthropic", "Anthropic", "claude-4.7", voids=True, marks=True, cached_apart=True),
     "gemini": Traits("gemini", "Gemini", "gemini"),
 }
 

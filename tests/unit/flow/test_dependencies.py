@@ -95,14 +95,44 @@ def test_an_argument_that_is_part_of_a_text_is_found_by_search(text, value):
     )
 
 
-def test_a_value_of_the_head_is_not_searched():
+def test_a_value_of_the_instructions_among_the_messages_is_not_searched():
     flow = learnt(
-        unit(-1, (Kind.INSTRUCTION, "the root is /srv/build/ledger")),
-        unit(0, result("in /srv/build/ledger-service/src")),
-        unit(1, call('{"q": "/srv/build/ledger"}')),
+        unit(0, (Kind.INSTRUCTION, "the root is /srv/build/ledger")),
+        unit(1, result("in /srv/build/ledger-service/src")),
+        unit(2, call('{"q": "/srv/build/ledger"}')),
     )
     assert "srv/build/ledger" in flow.head
     assert flow.edges == []
+
+
+def test_the_system_field_may_change_and_what_was_learnt_does_not_depend_on_it():
+    first = unit(-1, (Kind.INSTRUCTION, "the root is /srv/build/ledger"))
+    rest = (unit(0, result("in /srv/build/ledger-service/src")), unit(1, call('{"q": "/srv/build/ledger"}')))
+    flow, bare = learnt(first, *rest), learnt(*rest)
+    assert "srv/build/ledger" in flow.head
+    assert flow.edges == bare.edges != []
+    flow.learn([unit(-1, (Kind.INSTRUCTION, "the root is"), (Kind.INSTRUCTION, "/home/me/other"))])
+    assert "srv/build/ledger" not in flow.head
+    assert "home/me/other" in flow.head
+
+
+def test_a_flow_is_made_again_from_its_log():
+    units = [
+        unit(0, (Kind.USER, "look at ORD-9913")),
+        unit(1, call('{"id": "ORD-9913"}'), result('{"path": "/srv/a/b.py", "id": "ORD-7"}')),
+        unit(2, call('{"path": "/srv/a/b.py"}')),
+    ]
+    flow = learnt(units[2])  # not in their order
+    flow.learn(units)
+    again = Flow.replayed(flow.log, [item for one in units for item in one.items])
+    assert again.learnt == flow.learnt
+    again.learn(units)
+    assert again == flow
+    flow.learn([unit(3, call('{"id": "ORD-7"}'))])
+    assert flow != again
+    flow.rewind(len(again.log), [item for one in units for item in one.items])
+    flow.learn(units)
+    assert flow == again
 
 
 def test_keys_whose_values_are_used_are_worth_more():

@@ -143,7 +143,7 @@ REPORT = Report(
         "sufficiency": CheckResult(True, "4 of 4 protections found in the output"),
     },
     inserted=(Inserted(3, "…", "gap"), Inserted(5, "[…]", "stub"), Inserted(3, "…", "gap")),
-    cache=CacheEffect("major", 3, 2_604, 1),
+    cache=CacheEffect("major", 3, 2_604, 1, 900, 4_000, 2_440.0, 7),
     build_rows=lambda: ROWS,
 )
 

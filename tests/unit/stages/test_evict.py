@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jettison.ranking import WHOLE
 from jettison.stages.evict import evict
 from strategies import law
 from unit.flow.reading import call, join, says, user

@@ -1,0 +1,280 @@
+"""A session's state as bytes, and back: what has to last is written down, the rest is read anew from the history.
+
+Written are the decisions, the marks, the last output as far as it is not the caller's own, what the caller declared,
+and of each message a hash, its items' ids and token counts. The messages themselves are not: the caller gives them at
+the next call. Those that still have their hash are parsed again, and nothing of them is counted again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypeVar
+
+from jettison.errors import StoreError
+from jettison.fitting import State
+from jettison.flow.dependencies import Flow
+from jettison.history import History, copied, marked, sanitised
+from jettison.items import Fidelity, Item, Kind, units_of
+from jettison.plan import Decision, Plan
+from jettison.task import Limit, Operation, Span, Task
+from jettison.tokens import CountCache
+from jettison.wire.base import Cursor, Inserted, Message, Wire
+from jettison.wire.marks import unmarked
+
+__all__ = ["FORMAT", "copy_task", "merge_task", "packed", "state_of", "task_of", "unpacked", "written", "written_task"]
+
+T = TypeVar("T")
+
+FORMAT = 1
+MAGIC = b"jettison session\n"
+CHECKED = 16
+
+Row = tuple[str, str, int, int]
+"""Of an item: id, kind, number of its unit, tokens."""
+
+
+def packed(data: Mapping[str, Any]) -> bytes:
+    """The bytes of plain data: a mark, a hash of what follows, and compressed JSON. Raises StoreError.
+
+    ASCII, so that what is no UTF-8 (a lone surrogate) passes too.
+    """
+    try:
+        text = json.dumps(data, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"the last output cannot be written as JSON: {error}") from error
+    body = zlib.compress(text.encode(), 1)
+    return MAGIC + hashlib.blake2b(body, digest_size=CHECKED).digest() + body
+
+
+def unpacked(data: bytes) -> dict[str, Any]:
+    """The plain data behind `packed` bytes. Raises StoreError for others, for damaged ones and for a later format."""
+    head, body = bytes(data[: len(MAGIC) + CHECKED]), bytes(data[len(MAGIC) + CHECKED :])
+    if not head.startswith(MAGIC):
+        raise StoreError("these bytes are not a saved session")
+    if hashlib.blake2b(body, digest_size=CHECKED).digest() != head[len(MAGIC) :]:
+        raise StoreError("the saved session is damaged")
+    found: dict[str, Any] = json.loads(zlib.decompress(body))
+    if found.get("format") != FORMAT:
+        raise StoreError(f"the session was saved in format {found.get('format')}, this version reads {FORMAT}")
+    return found
+
+
+# the history
+
+
+def fingerprint(message: Any) -> str:
+    """128 bits of a message's content; the order of keys does not count, as for equality."""
+    try:
+        text = json.dumps(message, sort_keys=True, separators=(",", ":"), default=repr)
+    except TypeError:  # keys of several types
+        text = repr(message)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+class Known(dict[str, Any]):
+    """A message of which only the hash is known: equal to any with that hash."""
+
+    def __init__(self, known: str) -> None:
+        super().__init__()
+        self.known = known
+
+    def __eq__(self, other: object) -> bool:
+        return fingerprint(other) == self.known
+
+    def __ne__(self, other: object) -> bool:
+        return fingerprint(other) != self.known
+
+    __hash__ = None
+
+
+@dataclass(frozen=True)
+class Loaded(History):
+    """A history of which the messages are not at hand; `awake` reads those that came again."""
+
+    rows: tuple[tuple[Row, ...], ...] = ()
+    """Of each message its items."""
+
+    def awake(self, wire: Wire, dicts: Sequence[Message], common: int) -> History:
+        dicts = list(map(unmarked, dicts[:common]))
+        clean, _ = sanitised(wire, dicts, 0)
+        parsed, cursors = wire.parse(clean, Cursor())
+        records: list[tuple[Item, ...]] = []
+        for record, rows in zip(map(marked, parsed), self.rows, strict=False):
+            if [item.kind.value for item in record] != [row[1] for row in rows]:
+                break  # read by another version of Jettison: what was decided goes with its content
+            # The order of keys may have changed on the way, and the id with it.
+            records.append(
+                tuple(
+                    item if item.id == row[0] else replace(item, id=row[0])
+                    for item, row in zip(record, rows, strict=True)
+                )
+            )
+        same = len(records)
+        for at, rows in enumerate(self.rows[same:], same):
+            records.append(
+                tuple(Item(name, Kind(kind), "", at, part, unit, 0) for part, (name, kind, unit, _) in enumerate(rows))
+            )
+        items = tuple(item for record in records for item in record)
+        lost = [Known("") for _ in range(same, common)]
+        return History(
+            raw=[*map(copied, dicts[:same]), *lost, *self.raw[common:]],
+            messages=[*clean[:same], *self.raw[same:]],
+            records=records,
+            cursors=[*cursors[:same], *[Cursor()] * (len(self.rows) - same)],
+            mended=frozenset(at for at, message in enumerate(clean[:same]) if message is not dicts[at]),
+            items=items,
+            units=tuple(sorted(units_of(items), key=lambda unit: unit.index)),
+            prints=self.prints[:same],
+        )
+
+    def weigh(self, costs: CountCache, base: History) -> None:
+        for record, rows in zip(base.records, self.rows, strict=True):
+            for item, row in zip(record, rows, strict=True):
+                costs.items[item.id] = item, row[3]
+
+
+def prints_of(history: History) -> list[str]:
+    """Hashes of all messages, made once."""
+    if len(history.prints) < len(history.raw):
+        history.prints.extend(map(fingerprint, history.raw[len(history.prints) :]))
+    return history.prints
+
+
+# the state
+
+_PLAIN = ("sealed", "call", "extra", "tokens", "weight", "learnt")
+_WRITTEN = {"history", "flow", "plan", "output", "inserted", "dropped", "since", *_PLAIN}
+
+
+def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
+    """A state as plain data. `cost`: tokens of an item."""
+    if unknown := {entry.name for entry in fields(state)} - _WRITTEN:
+        raise StoreError(f"it is not known how to save {', '.join(sorted(unknown))}")
+    history = state.history
+    if isinstance(history, Loaded):  # no call since
+        prints, rows = history.prints, [list(map(list, record)) for record in history.rows]
+    else:
+        prints = list(prints_of(history))
+        rows = [[[item.id, item.kind.value, item.unit, cost(item)] for item in record] for record in history.records]
+    return {
+        **{name: getattr(state, name) for name in _PLAIN},
+        "dropped": state.dropped,
+        "since": dict(state.since),
+        "prints": prints,
+        "rows": rows,
+        "log": state.flow.log,
+        "plan": [_row(decision) for decision in state.plan.decisions.values()],
+        "output": state.output,
+        "inserted": [[entry.message, entry.text, entry.why] for entry in state.inserted],
+    }
+
+
+def _row(one: Decision) -> list[Any]:
+    return [
+        one.item,
+        int(one.fidelity),
+        one.reason,
+        one.before,
+        one.after,
+        one.text,
+        one.handle,
+        one.call,
+        one.segments,
+    ]
+
+
+def _decision(row: Sequence[Any]) -> Decision:
+    item, fidelity, reason, before, after, text, handle, call, segments = row
+    return Decision(item, Fidelity(fidelity), reason, before, after, text, handle, call, tuple(segments))
+
+
+def state_of(data: Mapping[str, Any]) -> State:
+    """The state that was `written`."""
+    rows = tuple(
+        tuple((str(row[0]), str(row[1]), int(row[2]), int(row[3])) for row in record) for record in data["rows"]
+    )
+    prints: list[str] = list(data["prints"])
+    history = Loaded(raw=[Known(known) for known in prints], prints=prints, rows=rows)
+    flow = Flow(log=[(int(index), tuple(names)) for index, names in data["log"]])
+    decisions = [_decision(row) for row in data["plan"]]
+    return State(
+        **{name: data[name] for name in _PLAIN},
+        dropped=tuple(data["dropped"]),
+        since=data["since"],
+        history=history,
+        flow=flow,
+        plan=Plan({decision.item: decision for decision in decisions}),
+        output=tuple((at, message) for at, message in data["output"]),
+        inserted=tuple(Inserted(*entry) for entry in data["inserted"]),
+    )
+
+
+# what the caller declared
+
+
+def written_task(task: Task) -> dict[str, Any]:
+    """A task as plain data."""
+    return {
+        "goal": task.goal,
+        "constraints": list(task.constraints),
+        "operations": {key: asdict(op) for key, op in list(task.operations.items())},
+        "pins": sorted(task.pins),
+        "released": sorted(task.released),
+        "limits": {key: asdict(limit) for key, limit in list(task.limits.items())},
+    }
+
+
+def task_of(data: Mapping[str, Any]) -> Task:
+    """The task that was `written_task`."""
+    return Task(
+        goal=data["goal"],
+        constraints=list(data["constraints"]),
+        operations={key: _operation(op) for key, op in data["operations"].items()},
+        pins=set(data["pins"]),
+        released=set(data["released"]),
+        limits={key: Limit(**limit) for key, limit in data["limits"].items()},
+    )
+
+
+def _operation(data: dict[str, Any]) -> Operation:
+    span = Span(**data["span"]) if data["span"] else None
+    return Operation(**{**data, "needs": tuple(data["needs"]), "span": span})
+
+
+def merge_task(mine: Task, base: Task, theirs: Task) -> None:
+    """Bring `mine` to what another worker declared, with what was changed here since `base`: nothing is lost."""
+    if mine.goal == base.goal:
+        mine.goal = theirs.goal
+    own = [text for text in mine.constraints if text not in base.constraints and text not in theirs.constraints]
+    dropped = set(base.constraints).difference(mine.constraints)
+    mine.constraints[:] = [text for text in theirs.constraints if text not in dropped] + own
+    for ours, old, new in ((mine.pins, base.pins, theirs.pins), (mine.released, base.released, theirs.released)):
+        added, removed = ours - old, old - ours
+        ours.clear()
+        ours.update((new | added) - removed)
+    _merge(mine.operations, base.operations, theirs.operations)
+    _merge(mine.limits, base.limits, theirs.limits)
+
+
+def _merge(mine: dict[str, T], base: Mapping[str, T], theirs: Mapping[str, T]) -> None:
+    changed = {key: value for key, value in mine.items() if base.get(key) != value}
+    removed = base.keys() - mine.keys()
+    mine.clear()
+    mine.update({key: value for key, value in theirs.items() if key not in removed} | changed)
+
+
+def copy_task(task: Task) -> Task:
+    """The task as it is now: callers may go on declaring while a call is under way."""
+    return Task(
+        task.goal,
+        list(task.constraints),
+        dict(task.operations),
+        set(task.pins),
+        set(task.released),
+        dict(task.limits),
+        task._count,
+    )

@@ -1,0 +1,36 @@
+"""A process that answers requests, each with a session loaded from the store, and prints each output. To be killed.
+
+python session_child.py FILE-OR-ADDRESS SEED FIRST
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from fitting_child import BUDGET, steps
+
+__all__ = ["main"]
+
+
+def main(where: str, seed: int, first: int) -> None:
+    from jettison import Policy, Session
+    from jettison.archive import opened
+    from jettison.store import opened as opened_store
+
+    archive, store = opened(where), opened_store(where)
+    for at, messages in enumerate(steps(seed)):
+        if at < first:
+            continue
+        policy = Policy(budget=BUDGET, counter=count)
+        session = Session(policy, archive=archive, store=store, conversation=f"run-{seed}")
+        session.task.constrain("Find out what went wrong")
+        print(json.dumps([at, session.fit(messages).messages], ensure_ascii=False), flush=True)
+
+
+def count(text: str) -> int:
+    return len(text) // 3
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,138 @@
+"""Cache marks: kept, moved, limited, and no reason to take a history for another one."""
+
+import copy
+import json
+
+import pytest
+
+from jettison import InvalidInput, Policy, Session
+from jettison.wire.anthropic import Anthropic
+from jettison.wire.marks import limited, marked, marks_in, unmarked
+
+MARK = {"type": "ephemeral"}
+SYSTEM = [{"type": "text", "text": "You read pages.", "cache_control": MARK}]
+
+
+def pages(turns, thinking=False):
+    out = [{"role": "user", "content": [{"type": "text", "text": "Read all pages."}]}]
+    for turn in range(turns):
+        text = "\n".join(f"row {n} says {(turn + 1) * n * 7919}" for n in range(40))
+        use = {"type": "tool_use", "id": f"c{turn}", "name": "page", "input": {"n": turn}}
+        think = [{"type": "thinking", "thinking": "Next page.", "signature": f"s{turn}"}] * thinking
+        out.append({"role": "assistant", "content": [*think, use]})
+        out.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{turn}", "content": text}]})
+    return out
+
+
+def with_marks(messages, *places):
+    out = copy.deepcopy(messages)
+    for at in places:
+        out[at]["content"][-1]["cache_control"] = MARK
+    return out
+
+
+def places(messages):
+    return [at for at, message in enumerate(messages) if marks_in(message)]
+
+
+def test_callers_move_their_marks_and_it_stays_the_same_history():
+    """As agents do: a mark on the last message and one on the last of the call before."""
+    moved = Session(Policy(budget=2_500), wire="anthropic")
+    plain = Session(Policy(budget=2_500), wire="anthropic")
+    messages, epochs, before = pages(14), 0, []
+    for turn in range(1, 15):
+        at = 2 * turn + 1
+        given = with_marks(messages[:at], *{at - 1, max(0, at - 3)})
+        one, two = moved.fit(given, system=SYSTEM), plain.fit(messages[:at], system=SYSTEM)
+        assert list(map(unmarked, one.messages)) == two.messages
+        assert one.report.to_dict() == two.report.to_dict()
+        assert 1 <= marks_in(one.messages) <= 2
+        assert marks_in(one.messages[-1]) == 1
+        epochs += two.report.cache.epoch != "none"
+        if two.report.cache.first_changed is None:
+            assert list(map(unmarked, one.messages))[: len(before)] == before
+        before = list(map(unmarked, one.messages))
+    assert epochs >= 3
+
+
+def test_a_mark_of_a_message_that_was_cut_is_on_what_is_left_of_it():
+    messages = with_marks(pages(8), 4, 6)
+    fitted = Session(Policy(budget=1_800), wire="anthropic").fit(messages)
+    assert json.dumps(fitted.messages) != json.dumps(messages)
+    assert marks_in(fitted.messages) <= 2
+    assert not [p for p in Anthropic().check(fitted.messages, system=None) if "mark" in p.rule]
+
+
+def test_too_many_are_an_error_or_the_oldest_are_taken_off():
+    messages = with_marks(pages(6), 2, 4, 6, 8, 10)
+    tools = [{"name": "page", "description": "A page.", "input_schema": {"type": "object"}, "cache_control": MARK}]
+    with pytest.raises(InvalidInput, match="at most 4 cache_control"):
+        Session(50_000, wire="anthropic").fit(messages, system=SYSTEM)
+    with pytest.raises(InvalidInput, match="tools, system and messages, here are 5"):
+        Session(50_000, wire="anthropic").fit(with_marks(pages(6), 2, 4, 6), system=SYSTEM, tools=tools)
+    fitted = Session(50_000, wire="anthropic").fit(messages, system=SYSTEM, tools=tools, repair=True)
+    assert places(fitted.messages) == [8, 10]
+    assert fitted.report.repaired == ("3 cache marks taken off, the oldest: 2 are left for the messages",)
+    body = {"model": "claude-sonnet-4-5", "messages": messages, "system": SYSTEM, "tools": tools, "cache_control": MARK}
+    whole = Session(50_000, wire="anthropic").fit_request(body, repair=True)
+    assert places(whole["messages"]) == [10]
+
+
+@pytest.mark.parametrize("thinking", [False, True])
+def test_placed_they_are_at_the_end_at_the_settled_border_and_where_the_last_request_ended(thinking):
+    session = Session(Policy(budget=2_500, place_cache_marks=True), wire="anthropic", model="claude-sonnet-4-5")
+    plain = Session(Policy(budget=2_500), wire="anthropic", model="claude-sonnet-4-5")
+    messages, last, settled = pages(14, thinking), 0, 0
+    for turn in range(1, 15):
+        given = with_marks(messages[: 2 * turn + 1], 0, 2)
+        fitted = session.fit(given, system=SYSTEM)
+        want = plain.fit(messages[: 2 * turn + 1], system=SYSTEM)
+        assert list(map(unmarked, fitted.messages)) == want.messages
+        found = places(fitted.messages)
+        assert found[-1] == len(fitted.messages) - 1
+        assert len(found) <= 3
+        assert not [p for p in Anthropic().check(fitted.messages, system=SYSTEM) if p.kind == "structure"]
+        if want.report.cache.first_changed is None and last:
+            assert last - 1 in found
+        settled += len(found) == 3
+        last = len(fitted.messages)
+    assert settled >= 5 or thinking  # of a running turn with thinking nothing is settled
+    assert not places(messages)
+
+
+def test_placed_they_leave_room_for_those_of_system_and_tools():
+    tools = [{"name": f"t{n}", "input_schema": {"type": "object"}, "cache_control": MARK} for n in range(3)]
+    session = Session(Policy(budget=50_000, place_cache_marks=True), wire="anthropic")
+    fitted = session.fit(with_marks(pages(6), 2, 4, 6, 8, 10), system=SYSTEM, tools=tools)
+    assert places(fitted.messages) == []
+    one = session.fit(pages(6), system=SYSTEM, tools=tools[:2])
+    assert places(one.messages) == [12]
+
+
+def test_on_a_wire_without_marks_nothing_is_placed():
+    messages = [{"role": "user", "content": "Go on."}]
+    assert Session(Policy(budget=500, place_cache_marks=True)).fit(messages).messages == messages
+
+
+def test_where_a_mark_may_be():
+    think = {"type": "thinking", "thinking": "x", "signature": "s"}
+    assert marked({"role": "assistant", "content": [think]}, MARK) is None
+    assert marked({"role": "user", "content": " "}, MARK) is None
+    text = {"role": "user", "content": "Hello."}
+    block = {"type": "text", "text": "Hello.", "cache_control": MARK}
+    assert marked(text, MARK) == {"role": "user", "content": [block]}
+    assert unmarked(text) is text
+    nested = {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "c",
+                "content": [{"type": "text", "text": "x", "cache_control": MARK}],
+            }
+        ],
+    }
+    assert marks_in(nested) == 1
+    assert marks_in(unmarked(nested)) == 0
+    assert limited([nested, nested], 1)[1] is nested
+    assert marks_in(limited([nested, nested], 1)) == 1

@@ -1,0 +1,169 @@
+"""Schemas of tools long unused: left out at an epoch, by choice, and never one that is needed."""
+
+import json
+
+import pytest
+
+from jettison import Policy, Session
+from jettison.errors import ConfigError
+from jettison.tool_schemas import without
+from rendering import render
+from strategies import WIRES, Act, Call, Reply, Say, Script, log_text
+
+MARK = {"type": "ephemeral"}
+
+
+def schema(name):
+    return {"type": "object", "properties": {"path": {"type": "string", "description": f"What {name} works on. " * 12}}}
+
+
+def declared(wire, names):
+    if wire == "openai-chat":
+        return [{"type": "function", "function": {"name": name, "parameters": schema(name)}} for name in names]
+    if wire == "openai-responses":
+        return [{"type": "function", "name": name, "parameters": schema(name)} for name in names]
+    if wire == "anthropic":
+        return [{"name": name, "input_schema": schema(name)} for name in names]
+    return [{"functionDeclarations": [{"name": name, "parameters": schema(name)} for name in names]}]
+
+
+def names_in(tools):
+    text = json.dumps(tools)
+    return {name for name in NAMES if f'"{name}"' in text}
+
+
+NAMES = ("read_file", "get_order", "refund", "deploy_site", "zip_folder")
+
+
+def history(wire, rounds=20, first="get_order"):
+    turns = [Say("Find the slow module."), Act((Call(first, {"path": "src/a.py"}, log_text(99, 1_500)),)), Reply("Hm.")]
+    turns += [Say("And now?")]
+    for n in range(rounds):
+        turns.append(Act((Call("read_file", {"path": f"src/m{n}.py"}, log_text(n, 900)),)))
+    return render(Script("You review code.", tuple(turns)), wire)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_at_an_epoch_what_was_long_unused_goes_and_stays_away(wire):
+    told, tools = history(wire), declared(wire, NAMES)
+    session = Session(Policy(budget=3_000, drop_unused_tools=6), wire=wire)
+    before, gone_at = set(NAMES), None
+    for number, prefix in enumerate(told.prefixes()):
+        fitted = session.fit(prefix, system=told.system, tools=tools)
+        left = names_in(fitted.tools)
+        report = fitted.report
+        assert left <= before
+        assert left == {tool.name for tool in report.tools if not tool.dropped}
+        assert names_in(fitted.messages) <= left
+        assert report.after <= report.limit
+        if left != before:
+            assert report.cache.epoch in ("minor", "major")
+            assert report.cache.first_changed == 0
+            assert report.cache.rebilled == report.after
+            gone_at = gone_at or number
+        before = left
+    assert gone_at
+    assert before == {"read_file"}
+    assert sum(tool.tokens for tool in report.tools) > 3 * report.schemas
+    assert json.loads(report.to_json())["tools"][0]["name"] == "read_file"
+    again = Session.load(session.save(), session.policy)
+    assert names_in(again.fit(told.messages, system=told.system, tools=tools).tools) == {"read_file"}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_off_by_default_and_not_without_an_epoch(wire):
+    told, tools = history(wire), declared(wire, NAMES)
+    fitted = Session(Policy(budget=3_000), wire=wire).fit(told.messages, system=told.system, tools=tools)
+    assert fitted.tools is tools
+    fitted = Session(Policy(budget=300_000, drop_unused_tools=6), wire=wire).fit(told.messages, tools=tools)
+    assert fitted.tools is tools
+    watched = Session(Policy(budget=3_000, drop_unused_tools=6), wire=wire)
+    assert watched.fit(told.messages, system=told.system, tools=tools, observe=True).tools is tools
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_in_a_body_the_tools_are_where_they_were(wire):
+    told, tools = history(wire), declared(wire, NAMES)
+    field = {"openai-responses": "input", "gemini": "contents"}.get(wire, "messages")
+    body = {field: told.messages, "tools": tools, "tool_choice": {"type": "function", "name": "zip_folder"}}
+    session = Session(Policy(budget=3_000, drop_unused_tools=6), wire=wire)
+    out = session.fit_request(body)
+    assert names_in(out["tools"]) == {"read_file", "zip_folder"}
+    assert names_in(tools) == set(NAMES)
+    if wire == "gemini":
+        out = Session(Policy(budget=3_000, drop_unused_tools=6), wire=wire).fit_request(
+            {"contents": told.messages, "config": {"tools": tools, "temperature": 0}}
+        )
+        assert names_in(out["config"]["tools"]) == {"read_file"}
+        assert out["config"]["temperature"] == 0
+        assert "tools" not in out
+
+
+def test_what_the_task_the_user_or_a_pending_call_names_stays():
+    tools = declared("openai-chat", NAMES)
+    told = history("openai-chat")
+    call = {"id": "p", "type": "function", "function": {"name": "deploy_site", "arguments": "{}"}}
+    pending = [*told.messages, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    session = Session(Policy(budget=3_000, drop_unused_tools=6))
+    session.task.begin("refund")
+    asked = [{**m, "content": "And now zip_folder?"} if m.get("content") == "And now?" else m for m in pending]
+    assert names_in(session.fit(asked, tools=tools).tools) == {"read_file", "refund", "zip_folder", "deploy_site"}
+
+
+def test_a_branch_that_calls_a_dropped_tool_has_it_again():
+    tools, told = declared("openai-chat", NAMES), history("openai-chat")
+    session = Session(Policy(budget=3_000, drop_unused_tools=6))
+    assert names_in(session.fit(told.messages, tools=tools).tools) == {"read_file"}
+    call = {"id": "p", "type": "function", "function": {"name": "deploy_site", "arguments": "{}"}}
+    more = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    more.append({"role": "tool", "tool_call_id": "p", "content": "done"})
+    assert names_in(session.fit([*told.messages, *more], tools=tools).tools) == {"read_file", "deploy_site"}
+
+
+def test_a_new_tool_has_its_time():
+    told = history("openai-chat")
+    session = Session(Policy(budget=3_000, drop_unused_tools=6))
+    prefixes = told.prefixes()
+    for prefix in prefixes[:-3]:
+        session.fit(prefix, tools=declared("openai-chat", NAMES[:3]))
+    for prefix in prefixes[-3:]:
+        fitted = session.fit(prefix, tools=declared("openai-chat", NAMES))
+    assert {"deploy_site", "zip_folder"} <= names_in(fitted.tools)
+
+
+def test_never_all_of_them():
+    tools, told = declared("openai-chat", NAMES[2:]), history("openai-chat")
+    fitted = Session(Policy(budget=3_000, drop_unused_tools=6)).fit(told.messages, tools=tools)
+    assert len(names_in(fitted.tools)) == 1
+
+
+@pytest.mark.parametrize(("model", "dropped"), [("claude-fable-5-1", False), ("claude-sonnet-4-5", True)])
+def test_not_where_that_would_void_reasoning(model, dropped):
+    turns = [Say("Find the slow module.")]
+    for n in range(20):
+        turns.append(Act((Call("read_file", {"path": f"src/m{n}.py"}, log_text(n, 900)),), thinking="Next."))
+        turns += [Reply("Read."), Say("Next one.")]
+    told = render(Script("You review code.", tuple(turns)), "anthropic")
+    tools = declared("anthropic", NAMES)
+    session = Session(Policy(budget=3_000, drop_unused_tools=6), wire="anthropic", model=model)
+    kept = False
+    for prefix in told.prefixes():
+        fitted = session.fit(prefix, system=told.system, tools=tools)
+        kept = kept or (fitted.tools is tools and fitted.report.cache.epoch != "none")
+    assert (fitted.tools is not tools) == dropped or not any("thinking" in str(m) for m in fitted.messages)
+    assert kept or dropped
+
+
+def test_a_mark_on_a_dropped_tool_moves():
+    tools = declared("anthropic", NAMES)
+    tools[-1]["cache_control"] = MARK
+    left = without(tools, ("zip_folder", "refund"))
+    assert [tool.get("cache_control") for tool in left] == [None, None, MARK]
+    assert without(tools, ("other",)) is tools
+    assert without(None, ("other",)) is None
+
+
+@pytest.mark.parametrize("bad", [0, -1, True, "6", 1.5])
+def test_a_number_of_steps(bad):
+    with pytest.raises(ConfigError, match="drop_unused_tools"):
+        Policy(drop_unused_tools=bad)
