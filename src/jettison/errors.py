@@ -11,6 +11,9 @@ JettisonError(Exception)            .report where one exists
 │   └── CutAnswer                   a summariser's answer ended at its limit
 ├── ArchiveError
 └── VaultError
+    ├── SecretRefused               a call asked for a secret that it may not have; the agent can read why
+    ├── SecretGone                  revoked, expired, wiped, or never there
+    └── VaultKeyMissing             the key of the vault, or of one record, is not at hand
 ConfigError(ValueError)             bad weights, marks, budget, wire name
 """
 
@@ -31,9 +34,12 @@ __all__ = [
     "InvalidInput",
     "JettisonError",
     "Problem",
+    "SecretGone",
+    "SecretRefused",
     "StagesRequired",
     "StateBroken",
     "VaultError",
+    "VaultKeyMissing",
 ]
 
 
@@ -172,3 +178,22 @@ class ArchiveError(JettisonError):
 
 class VaultError(JettisonError):
     """A secret could not be stored, found or decrypted."""
+
+
+class SecretRefused(VaultError):
+    """A call asked for a secret that it may not have. The text is for the agent: give it back as the tool's result.
+
+    `placeholder`, `tool` and `hosts` say what was asked for.
+    """
+
+    def __init__(self, message: str, placeholder: str = "", tool: str = "", hosts: Sequence[str] = ()) -> None:
+        self.placeholder, self.tool, self.hosts = placeholder, tool, tuple(hosts)
+        super().__init__(message)
+
+
+class SecretGone(VaultError):
+    """A placeholder has no secret any more (revoked, expired, wiped), or never had one in this session."""
+
+
+class VaultKeyMissing(VaultError):
+    """The vault's key, or the one that a record was sealed with, is not at hand; everything else goes on."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from jettison.call import Call, Store
 from jettison.epoch import Outcome, Request
@@ -23,6 +24,9 @@ from jettison.tokens import CountCache, describe
 from jettison.tool_policy import policies_for
 from jettison.wire import Traits
 from jettison.wire.base import Inserted, Message, Rendered, Wire
+
+if TYPE_CHECKING:
+    from jettison.vault import Keeper
 
 __all__ = ["Fitting", "Kit", "State"]
 
@@ -60,6 +64,7 @@ class Kit:
     handle: Callable[[str], str]
     ratio: float
     """The provider's last count to ours."""
+    vault: Keeper | None = None
 
 
 Steps = Generator[Store, None, tuple[Fitted, State]]
@@ -74,7 +79,9 @@ class Fitting:
         self.kit, self.call, self.old = kit, call, old
         self.wire, self.costs = kit.wire, kit.costs
         self.policy = replace(kit.policy, reasoning_drop=True) if call.reasoning_drop else kit.policy
-        self.taken = old.history.take(self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None)
+        self.taken = old.history.take(
+            self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None, kit.vault
+        )
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools, schema = schemas(call.tools, call.response_schema)
         self.tool_tokens = self.costs.text(schema)
@@ -224,7 +231,7 @@ class Fitting:
             start, border = len(self.state.output), self.state.history.border(self.taken.common)
             while start > 0 and not 0 <= rendered.sources[start - 1] < border:
                 start -= 1
-        problems = self.wire.check(rendered.messages, system=self.call.system, start=start)
+        problems = self.wire.check(rendered.messages, system=self.taken.system_out, start=start)
         if self.call.prior_tokens is not None:
             problems = [problem for problem in problems if "item_reference" not in problem.rule]
         return problems
@@ -251,7 +258,7 @@ class Fitting:
             checks=checks,
             protections=outcome.locks.protections,
             task=view.task,
-            inserted=tuple(rendered.inserted),
+            inserted=(*rendered.inserted, *self.hidden(rendered)),
             repaired=taken.repaired,
             notes=tuple(self.notes(outcome)),
             degraded=outcome.degraded,
@@ -260,6 +267,13 @@ class Fitting:
             observed=self.call.observe,
             build_rows=lambda: tuple(rows_of(view, outcome.plan, outcome.locks, evaluate)),
         )
+
+    def hidden(self, rendered: Rendered) -> Iterator[Inserted]:
+        """The placeholders that stand for secrets in the output."""
+        if self.taken.secrets:
+            for at, source in enumerate(rendered.sources):
+                for name in self.taken.secrets.get(source, ()):
+                    yield Inserted(at, name, "secret")
 
     def notes(self, outcome: Outcome) -> list[str]:
         notes, ratio = list(self.taken.notes), self.kit.ratio

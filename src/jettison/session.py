@@ -20,6 +20,7 @@ from jettison.task import Task
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting, State
+    from jettison.vault import Keeper, Rehydrator, Vault
 
 __all__ = ["Body", "Session", "fit", "fit_request"]
 
@@ -41,7 +42,8 @@ class Session:
     `policy`: a `Policy`, or a `Budget` or int for the default policy with that budget. `archive`: the name of a
     SQLite file, a `postgresql://` address, or an `Archive`; None keeps what is evicted in memory. `conversation`:
     whose texts they are in a shared archive (`chat-17`; it covers a sub-agent's `chat-17/researcher`), so that they
-    can be searched and deleted alone; None: a random key. Raises ConfigError for an unknown wire or counter,
+    can be searched and deleted alone; None: a random key. `vault`: takes secrets out of all that arrives, before
+    anything else sees it; None: nothing is looked for and nothing is replaced. Raises ConfigError for an unknown wire or counter,
     ArchiveError for an archive that cannot be used.
     """
 
@@ -53,6 +55,7 @@ class Session:
         model: str | None = None,
         archive: Archive | str | PathLike[str] | None = None,
         conversation: str | None = None,
+        vault: Vault | None = None,
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import opened
@@ -67,6 +70,7 @@ class Session:
         self.archive: Archive = opened(archive)
         self._private = archive is None
         self.conversation = os.urandom(8).hex() if conversation is None else conversation
+        self.vault: Keeper | None = None if vault is None else vault.open(self.conversation)
         self._own, self._pinned = conversation, frozenset[str]()
         self.task = Task()
         self.counter = counter_for(self.policy.counter, model, self.traits.family)
@@ -142,6 +146,20 @@ class Session:
             return self.archive.search(query, limit, conversation=self._own)
         return self.archive.search(query, limit)
 
+    def rehydrate(self, call: Any) -> Any:
+        """A tool call, as the provider gave it, with the values of its placeholders: for the tool, never for a history.
+
+        The given one is unchanged. Raises SecretRefused for a secret that may not go to this tool, place or host: its
+        text is for the agent, as the tool's result. Raises SecretGone for one that is revoked, expired or unknown.
+        """
+        return call if self.vault is None else self.vault.rehydrate(call)
+
+    def rehydrator(self, tool: str, *, json: bool = True) -> Rehydrator:
+        """`rehydrate` for the arguments of one call as they stream in: `feed` each delta, then `close`."""
+        if self.vault is None:
+            raise ConfigError("this session has no vault: Session(..., vault=Vault())")
+        return self.vault.rehydrator(tool, json=json)
+
     def dependencies(self, item: str) -> tuple[Edge, ...]:
         """How an item (by its id) hangs together with others in the last history: values of it that calls used, and
         values that it took from elsewhere. Read anew when asked; oldest first."""
@@ -168,7 +186,10 @@ class Session:
 
     def _sync(self, call: Call) -> Fitted:
         with self._busy:
-            steps = self._fitting(call).steps()
+            fitting = self._fitting(call)
+            if self.vault is not None:
+                self.vault.save()
+            steps = fitting.steps()
             try:
                 while True:
                     self._store(next(steps))
@@ -181,7 +202,10 @@ class Session:
         while not self._busy.acquire(blocking=False):
             await asyncio.sleep(0.001)
         try:
-            steps = self._fitting(call).steps()
+            fitting = self._fitting(call)
+            if self.vault is not None and self.vault.unsaved:
+                await asyncio.to_thread(self.vault.save)
+            steps = fitting.steps()
             try:
                 while True:
                     effect = next(steps)
@@ -209,6 +233,7 @@ class Session:
             reader=self._reader,
             handle=self._handle,
             ratio=self._ratio,
+            vault=self.vault,
         )
         return Fitting(kit, call, self._state)
 
