@@ -1,16 +1,17 @@
-"""`python -m bench quality | ablation | sweep | speed | compressors | all`: every table of the docs, a command each."""
+"""`python -m bench quality | ablation | sweep | speed | compressors | vault | all`: every table of the docs, a command each."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench import ablation, compressors
+from bench import ablation, compressors, vault
 from bench import speed as speed_runs
 from bench import sweep as sweeps
 from bench.policies import POLICIES
 from bench.replay import run, save
 from bench.tables import losses, quality_tables
 from bench.traces import sets
+from jettison.vault import Detector
 
 QUICK = 12
 """Trajectories a set with --quick."""
@@ -42,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--quick", action="store_true", help="without 50,000 messages, fewer repetitions")
     command = commands.add_parser("compressors", help="each content type in times of counting its tokens, and growth")
     command.add_argument("--quick", action="store_true", help="one run each, without growth")
+    command = commands.add_parser("vault", help="secret detection: recall, false alarms, time, beside other rule sets")
+    command.add_argument("--quick", action="store_true", help="one run each")
+    command.add_argument("--missed", metavar="PART", help="list what went wrong in a part: tune or holdout")
     _ablation_options(commands.add_parser("ablation", help="what each part is worth: the replay without it"))
     return parser
 
@@ -111,6 +115,9 @@ def main() -> int:
         print(compressors.table(compressors.speed(1 if quick else compressors.REPEATS), "× counting"))
         if not quick:
             print("\n" + compressors.table(compressors.growth(), "100 KB → 1 MB, 1 = linear"))
+        return 0
+    if options.command == "vault":
+        print(*vault.missed(Detector().find, options.missed), sep="\n") if options.missed else print(vault.table(quick))
         return 0
     if options.command in ("quality", "all"):
         _quality(options, options.limit or (QUICK if quick else None))

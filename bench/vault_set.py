@@ -1,7 +1,8 @@
 """The labelled set for secret detection: texts with one made-up secret each, and texts with none that look alike.
 
-`§` stands for the secret. The tune part was looked at while the rules were written, the hold-out only when they were
-done. Secrets and look-alikes are filled in by `bench.secrets`, the same at every run.
+`§` stands for the secret. The rules were written with the first part before the eyes. The second was a hold-out: at
+first sight 92.4 % of it were found, with no false alarm; what was missed was mended, so it is `tune` now as well. The
+third part was written before that and scored after it: it is `holdout`, and nothing was changed for it. Secrets and look-alikes are filled in by `bench.secrets`, the same at every run.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ session|Cookie: connect.sid=§
 aws-secret|{"SecretAccessKey": "§", "Version": 1}
 """.strip().split("\n")
 
-_HOLDOUT = """
+_SECOND = """
 github|пуш не проходит, вот токен §, попробуй с ним
 gitlab|curl --header "PRIVATE-TOKEN: §" https://gitlab.acme.test/api/v4/projects
 aws-id|key pair § / see 1Password
@@ -202,7 +203,7 @@ const secret = await getSecretValue(name)
 Cookie: theme=dark; lang=en-US; _ga=GA1.2.~d9.~d10
 """.strip().split("\n")
 
-_LIKE_HOLDOUT = """
+_LIKE_SECOND = """
 Merge branch 'fix' into main (~h40)
 docker.io/library/nginx@sha256:~h64
 request id ~u failed
@@ -246,21 +247,133 @@ basic authentication is disabled
 the bearer of this letter
 """.strip().split("\n")
 
+_HOLDOUT = """
+github|I pasted the PAT here: §
+github-app|remote: https://oauth2:§@github.com/acme/infra.git
+gitlab|CI_JOB_TOKEN_OVERRIDE: §
+aws-id|  access key: §
+aws-secret|"aws_secret_access_key": "§"
+aws-secret|export AWS_SECRET_KEY='§'
+google-api|GOOGLE_MAPS_KEY=§
+slack-bot|бот в слаке подключён с §
+slack-hook|webhook_url: https://hooks.slack.com/services/§
+anthropic|anthropic.Anthropic(api_key='§')
+openai|--openai-key §
+stripe|Stripe ключ §, он боевой
+sendgrid|smtp password for sendgrid: §
+telegram|TELEGRAM_BOT_TOKEN="§"
+digitalocean|token: '§'
+linear|LINEAR_KEY=§
+hashicorp|VAULT_TOKEN=§ vault kv get secret/app
+npm|echo "//registry.npmjs.org/:_authToken=§" > ~/.npmrc
+docker|auths: { "docker.io": { "auth": "§" } }
+notion|NOTION_KEY §
+figma|figma §
+shopify|shop token §
+groq|Groq(api_key="§")
+huggingface|HF_TOKEN=§
+yandex|"apiKey": "§"
+vk|VK_ACCESS_TOKEN=§
+jwt|curl -H 'authorization: bearer §' https://api.acme.test/me
+jwt|ws://live.acme.test/socket?token=§
+private-key|cat id_rsa\\n§
+password|User: root, Pass: §
+password|default_password => '§'
+password|Поменял пароль на §, запишите
+password|my pw is §, sorry for posting it here
+password|ADMIN_PASSWORD: "§"
+password|mongodb://root:§@10.1.2.3:27017/admin
+password|amqp://guest:§@rabbit.acme.test//
+password|ftp -u anna:§ ftp.acme.test
+password|password=§;Database=shop;User Id=sa
+password|$password = "§";
+password|{"username":"anna","passphrase":"§"}
+password|<password type="plain">§</password>
+password|Пароль администратора: «§»
+basic|"Authorization": "Basic §"
+opaque|X-Auth-Token: §
+opaque|headers={'Authorization': 'Bearer §'}
+opaque|client_secret=§&grant_type=client_credentials
+opaque|SECRET_KEY = "§"
+opaque|"webhookSecret": "§"
+opaque|"private_token": "§"
+opaque|Cookie: _session_id=§
+opaque|signing_secret: §
+hex|auth-token=§
+hex|DATADOG_API_KEY=§
+session|set-cookie: sid=§; HttpOnly
+otp|Код для входа: §
+otp|Use § as your login code
+otp|OTP: §
+otp|the 2FA code is §
+pin|PIN: §
+azure-storage|azure_storage_key = "§"
+azure-client|"clientSecret":"§"
+heroku|X-Api-Key: §
+""".strip().split("\n")
+
+_LIKE_HOLDOUT = """
+HEAD is now at ~h7 Add login page
+"sha": "~h40", "tree": "~h40"
+Session ~u started
+{"sessionId": "~u", "conversationId": "~u"}
+msg_01~a22
+chatcmpl-~a29
+booking reference ~a6, confirmation number ~d10
+ISBN 978-~d10
++371 ~d8
+invoice INV-2024-~d5
+card ending in ~d4
+password: ""
+password: null
+password_hash_algorithm=bcrypt
+PasswordField(label="Password", required=True)
+def __init__(self, token=None, secret_key=None):
+token_type = "Bearer"
+"authorization_endpoint": "https://login.acme.test/oauth2/authorize"
+API_TOKEN=<paste here>
+api_key="YOUR_API_KEY"
+use the --token flag to pass a token
+password = input("Password: ")
+const token = req.headers.authorization.split(" ")[1];
+settings.SECRET_KEY
+key: value
+"keywords": ["agents", "context"]
+PIN code of the area is ~d6
+promo code SUMMER2024
+код ответа 200, код страны 371
+ключевые слова: агенты, контекст
+токены закончились, лимит 100000 токенов
+пароль и логин пришлю отдельно
+secret santa is on 24.12.2024
+ssh-rsa AAAAB3NzaC1yc2E~a300
+integrity sha384-~a64
+urn:uuid:~u
+/home/anna/.cache/pip/~h2/~h56
+W/"~h32"
+pip install foo==1.2.3 --hash=sha256:~h64
+font/woff2;base64,d09GMgABAAAAA~a400
+""".strip().split("\n")
+
 
 def cases(part: str | None = None) -> list[Case]:
     """All cases, or those of one part: the same at every call."""
     out = []
-    for name, secrets, alike in (("tune", _TUNE, _LIKE_TUNE), ("holdout", _HOLDOUT, _LIKE_HOLDOUT)):
+    for name, secrets, alike in (
+        ("tune", _TUNE, _LIKE_TUNE),
+        ("tune", _SECOND, _LIKE_SECOND),
+        ("holdout", _HOLDOUT, _LIKE_HOLDOUT),
+    ):
         if part not in (None, name):
             continue
-        for number, line in enumerate(secrets):
+        for line in secrets:
             kind, _, template = line.partition("|")
-            value = made(kind, f"{name}{number}")
+            value = made(kind, f"{len(out)}")
             if kind == "private-key" and template.startswith("{"):
                 value = value.replace("\n", "\\n")
             out.append(Case(name, kind, template.replace("\\n", "\n").replace("§", value), value))
-        for number, line in enumerate(alike):
-            out.append(Case(name, "look-alike", _filled(line, f"{name}{number}"), None))
+        for line in alike:
+            out.append(Case(name, "look-alike", _filled(line, f"{len(out)}"), None))
     return out
 
 

@@ -22,13 +22,16 @@ _ASSIGN = re.compile(
     r"""(?P<close>\\{0,3}["'`]?\]?)\s{0,4}(?:=>|:=|==?(?!=)|:(?!:))\s{0,4}(?P<open>[brfu]?\\{0,3}["'`]{1,3})?""",
     re.IGNORECASE,
 )
-_XML = re.compile(r"(?P<close>)>(?P<open>)(?=[^<>\n]{1,300}</)")
+_XML = re.compile(r"(?P<close>)(?:\s[^<>\n]{0,100})?>(?P<open>)(?=[^<>\n]{1,300}</)")
 _FLAG = re.compile(r"""(?P<close>)[ \t]{1,2}(?P<open>["'])?(?=[^\s-])""")
 _PAIR = re.compile(
     r"""(?P<close>\\{0,3}["'])\s{0,4},\s{0,40}\\{0,3}["']value\\{0,3}["']\s{0,4}:\s{0,4}(?P<open>\\{0,3}["'])"""
 )
+# add key="ApiKey" value="…"; headers.set("X-Auth-Token", "…")
+_BESIDE = re.compile(r"""(?P<close>\\{0,3}["'])(?:\s{1,3}value\s{0,2}=\s{0,2}|\s{0,2},\s{0,3})(?P<open>\\{0,3}["'])""")
 _BARE = re.compile(r"""[^\s"'`<>,;\\)\]}]{1,400}""")
 _IN_URL = re.compile(r"""[^\s"'`<>,;\\)\]}&#]{1,400}""")
+_NEXT_FIELD = re.compile(r"&[\w.-]{1,40}=")
 _CODE = re.compile(r"\d(?:[ -]?\d){3,8}")
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|ssws|bot|key)\s{1,3}", re.IGNORECASE)
 _LONGEST = 400
@@ -68,7 +71,13 @@ def _value_at(text: str, at: int, end: int) -> Span | None:
     if link is None:
         link = _PAIR.match(text, end)
     if link is None:
-        return None
+        link = _BESIDE.match(text, end)
+        if link is None:
+            return None
+        found = _value(text, link, name, kind, False)
+        value = "" if found is None else text[found.start : found.end]
+        # A list of names looks the same: only what is long and mixed counts.
+        return found if len(value) >= 16 and mixed(value) and any(map(str.isdigit, value)) else None
     return _value(text, link, name, kind, text[start - 1 : start] in ("?", "&") and start > 0)
 
 
@@ -91,6 +100,9 @@ def _value(text: str, link: re.Match[str], name: str, kind: str, in_url: bool) -
             start = scheme.end()
             found = _BARE.match(text, start)
             end = found.end() if found is not None else start
+        form = _NEXT_FIELD.search(text, start, end)
+        if form is not None:
+            end = form.start()
         while end > start and text[end - 1] in ".,:":
             end -= 1
     value = text[start:end]

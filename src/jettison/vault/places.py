@@ -24,8 +24,8 @@ _USER = re.compile(r"""://[^\s/:@"'<>\\]{0,100}:([^\s/"'<>\\]{1,200})@[\w\[.-]""
 _ONLY_USER = re.compile(r"""://([A-Za-z0-9_.~-]{16,200})@[\w\[.-]""")
 _PARAMETER = re.compile(r"""[?&;]([\w.-]{1,40})=([^&\s"'<>#\\;]{6,2000})""")
 _SECRET_PARAMETERS = re.compile(
-    r"(?:x-amz-signature|x-amz-security-token|x-goog-signature|sig|signature|hmac|auth|key|code|secret|access_token|"
-    r"id_token|refresh_token|hapikey|client_secret|sas|ticket|magic)",
+    r"(?:x-amz-signature|x-amz-security-token|x-goog-signature|hmac|auth|key|code|secret|access_token|"
+    r"id_token|refresh_token|hapikey|client_secret|sas)",
     re.IGNORECASE,
 )
 _COOKIE = re.compile(
@@ -90,7 +90,8 @@ def _urls(text: str, low: bytes) -> Iterator[Span]:
         name, value = found.groups()
         if is_mask(value) or len(value) < 8:
             continue
-        if _SECRET_PARAMETERS.fullmatch(name) is not None and len(value) >= 16 and mixed(value):
+        signed = len(value) >= 40 and name.lower() in ("sig", "signature")
+        if signed or _SECRET_PARAMETERS.fullmatch(name) is not None and len(value) >= 16 and mixed(value):
             yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), "url-token")
         elif kind_of_name(name) is not None and not value.isdigit():
             yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), kind_of_name(name) or "url-token")

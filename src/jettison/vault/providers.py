@@ -1,7 +1,7 @@
 """Secrets that are known by their own shape: what providers issue, private keys, signed tokens.
 
-A rule is a literal that every such secret has, and an expression for the rest. The literal is looked for with
-`str.find` in the long runs of a text, so what has none costs nothing; sources are the providers' own documentation of
+A rule is a literal that every such secret has, and an expression for the rest. Literals are looked for in the long
+runs of a text alone, by their first two letters at the start of a word; sources are the providers' own documentation of
 their token formats. Every repeat is bounded where text could make it expensive: the scan is linear.
 """
 
@@ -138,25 +138,31 @@ _AFTER: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def _compiled() -> tuple[_Rule, ...]:
-    rules = [
-        _Rule(kind, literal, re.compile(rf"(?<![A-Za-z0-9_])({re.escape(literal)}{rest})", re.ASCII), 0)
-        for kind, literals, rest in _PREFIXED
-        for literal in literals.split()
-    ]
-    rules += [_Rule(kind, literal, re.compile(f"({whole})", re.ASCII), back) for kind, literal, whole, back in _INSIDE]
-    rules += [_Rule(kind, before, re.compile(re.escape(before) + rest, re.ASCII), 0) for kind, before, rest in _AFTER]
-    return tuple(rules)
+def _by_start() -> dict[str, list[_Rule]]:
+    """The rules by the two characters they begin with."""
+    rules: dict[str, list[_Rule]] = {}
+    for kind, literals, rest in _PREFIXED:
+        for literal in literals.split():
+            pattern = re.compile(f"({re.escape(literal)}{rest})", re.ASCII)
+            rules.setdefault(literal[:2], []).append(_Rule(kind, literal, pattern, 0))
+    return rules
 
 
-_RULES = _compiled()
+_BY_START = _by_start()
+_ELSEWHERE = (
+    *(_Rule(kind, literal, re.compile(f"({whole})", re.ASCII), back) for kind, literal, whole, back in _INSIDE),
+    *(_Rule(kind, before, re.compile(re.escape(before) + rest, re.ASCII), 0) for kind, before, rest in _AFTER),
+)
+_WORD = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9$].", re.ASCII)
 _LONG_RUN = re.compile(r"(?<![\w.~+/=%$:@-])[\w.~+/=%$:@-]{18,}", re.ASCII)
 """The shortest of all is `sk_live_` with ten letters."""
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,80})*")
 
-KINDS = frozenset({rule.kind for rule in _RULES} | {"private-key"})
+KINDS = frozenset(
+    {"private-key", *(rule[0] for rule in _PREFIXED), *(rule[0] for rule in _INSIDE), *(rule[0] for rule in _AFTER)}
+)
 
 
 def provider_spans(text: str) -> Iterator[Span]:
@@ -170,6 +176,8 @@ def provider_spans(text: str) -> Iterator[Span]:
         runs.append(run.group())
         size += run.end() - run.start() + 1
     joined = "\n".join(runs)
+    if not joined:
+        return
     for found in _literals(joined):
         at = bisect_right(starts, found.start) - 1
         shift = places[at] - starts[at]
@@ -177,13 +185,19 @@ def provider_spans(text: str) -> Iterator[Span]:
 
 
 def _literals(text: str) -> Iterator[Span]:
-    for rule in _RULES:
+    reached = 0
+    for word in _WORD.finditer(text):
+        at = word.start()
+        for rule in _BY_START.get(word.group(), ()) if at >= reached else ():
+            found = rule.pattern.match(text, at)
+            if found is not None and _bordered(found):
+                yield Span(found.start(1), found.end(1), rule.kind)
+                reached = found.end(1)
+                break
+    for rule in _ELSEWHERE:
         at = text.find(rule.literal)
         while at >= 0:
-            if rule.back:
-                found = rule.pattern.search(text, max(0, at - rule.back), at + 200)
-            else:
-                found = rule.pattern.match(text, at)
+            found = rule.pattern.search(text, max(0, at - rule.back), at + 400)
             end = at + len(rule.literal)
             if found is not None and _bordered(found):
                 yield Span(found.start(1), found.end(1), rule.kind)
