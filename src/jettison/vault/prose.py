@@ -59,6 +59,11 @@ _ANCHORS: tuple[tuple[re.Pattern[str], int, tuple[str, ...], tuple[str, ...]], .
     (_SLASH, 0, ("login", "user"), ("логин",)),
     (_SEED, 0, ("seed", "mnemonic", "recovery phrase", "backup phrase"), ()),
 )
+_WORD_AND_NUMBER = re.compile(
+    r"(?!(?:pass|pwd|user|sha|md|utf|oauth|base|argon|bcrypt|rfc|http|tls|ssl|v|int|python|str|varchar|char|field|test|"
+    r"step|line|page|row|option|example|version|level)\w*)[a-zа-яё]{3,30}\d{1,6}",
+    re.IGNORECASE,
+)
 _KINDS = ((r"парол|pass|pwd|credential", "password"), (r"key|ключ", "api-key"), (r"token|токен", "token"))
 _REACH = re.compile(r"(?:api|access|secret|private|auth|bot|refresh|bearer|client|секретн\w+)[ -]$", re.IGNORECASE)
 
@@ -108,6 +113,8 @@ def _found(text: str, pattern: re.Pattern[str], at: int, back: int) -> Span | No
     kind = next((kind for words, kind in _KINDS if re.match(rf".{{0,10}}?(?:{words})", head)), "secret")
     if pattern is _SLASH:
         kind = "password"
+    if kind == "password" and _WORD_AND_NUMBER.fullmatch(value) is not None:  # hunter2
+        return Span(start, start + len(value), kind)
     if is_code_value(value) or value.startswith(("/", "--", "@", "#", "-")):
         return None
     if uuid:
