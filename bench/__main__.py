@@ -1,4 +1,4 @@
-"""`python -m bench quality | ablation | sweep | speed | compressors | vault | all`: every table of the docs, a command each."""
+"""`python -m bench quality | ablation | sweep | speed | compressors | vault | all`: each table of the docs."""
 
 from __future__ import annotations
 

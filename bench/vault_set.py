@@ -358,7 +358,7 @@ font/woff2;base64,d09GMgABAAAAA~a400
 
 def cases(part: str | None = None) -> list[Case]:
     """All cases, or those of one part: the same at every call."""
-    out = []
+    out: list[Case] = []
     for name, secrets, alike in (
         ("tune", _TUNE, _LIKE_TUNE),
         ("tune", _SECOND, _LIKE_SECOND),

@@ -159,7 +159,10 @@ class History:
         """(common, new messages without secrets, placeholders by message). A secret that stood in an older message
         before it was known as one (a password, told later what it is) is taken out there too, whatever it costs."""
         arrived = vault.arrive(clean)
-        if arrived.learned and (stale := next((n for n in range(common) if vault.holds(self.messages[n])), None)) is not None:
+        if (
+            arrived.learned
+            and (stale := next((n for n in range(common) if vault.holds(self.messages[n])), None)) is not None
+        ):
             notes.append(f"{wire.field}[{stale}] held a secret that is only known now: what follows it is sent anew")
             clean = _sanitised(wire, dicts[stale:common], stale)[0] + clean
             common, arrived = stale, vault.arrive(clean)

@@ -43,8 +43,8 @@ class Session:
     SQLite file, a `postgresql://` address, or an `Archive`; None keeps what is evicted in memory. `conversation`:
     whose texts they are in a shared archive (`chat-17`; it covers a sub-agent's `chat-17/researcher`), so that they
     can be searched and deleted alone; None: a random key. `vault`: takes secrets out of all that arrives, before
-    anything else sees it; None: nothing is looked for and nothing is replaced. Raises ConfigError for an unknown wire or counter,
-    ArchiveError for an archive that cannot be used.
+    anything else sees it; None: nothing is looked for and nothing is replaced. Raises ConfigError for an unknown wire
+    or counter, ArchiveError for an archive that cannot be used, VaultError for a vault that cannot.
     """
 
     def __init__(

@@ -6,10 +6,10 @@ import logging
 import random
 
 import pytest
+from bench.secrets import MADE, made
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bench.secrets import MADE, made
 from jettison import Policy, Session
 from jettison.errors import CannotFit, JettisonError
 from jettison.vault import Vault
@@ -34,17 +34,25 @@ def laden(draw):
     rng = random.Random(seed)
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=4, unique=True))
     values = [made(kind, seed) for kind in kinds]
-    filler = " ".join(rng.choice(("order", "shipped", "refund", "товар", "the", "item")) for _ in range(draw(st.integers(5, 400))))
+    passwords = {value for kind, value in zip(kinds, values, strict=True) if kind == "password"}
+    filler = " ".join(
+        rng.choice(("order", "shipped", "refund", "товар", "the", "item")) for _ in range(draw(st.integers(5, 400)))
+    )
 
     def told(value):
-        wrap = rng.choice(_WRAPS)
-        return value if "\n" in value else wrap.format(json.dumps(value)[1:-1] if "{{" in wrap or wrap[0] == "{" else value)
+        # "токен: Sunny4711!" is no token: a password is told as one
+        wrap = rng.choice(_WRAPS[:1] if value in passwords else _WRAPS)
+        return (
+            value
+            if "\n" in value
+            else wrap.format(json.dumps(value)[1:-1] if "{{" in wrap or wrap[0] == "{" else value)
+        )
 
     turns = [Say(f"Please go on. {told(values[0])}")]
     for number, value in enumerate(values):
         turns.append(Act((Call("read_file", {"path": f"a{number}"}, f"{filler}\n{told(value)}\n{filler}"),)))
         turns.append(Act((Call("login", {"user": "a", "password": value}, f"ok {number} {filler}"),), text=filler))
-        turns.append(Reply(f"I have {rng.choice(values)} now. {filler}"))
+        turns.append(Reply(f"I have {rng.choice(values[: number + 1])} now. {filler}"))
         turns.append(Say(f"step {number}: {filler}"))
     turns.append(Say("And now the report, please."))
     return Script(f"You help. {told(values[-1])}" if draw(st.booleans()) else "You help.", tuple(turns)), values
@@ -57,7 +65,9 @@ def shown(value):
 
 
 def leaks(values, *places):
-    text = "\n".join(place if isinstance(place, str) else json.dumps(place, ensure_ascii=False, default=repr) for place in places)
+    text = "\n".join(
+        place if isinstance(place, str) else json.dumps(place, ensure_ascii=False, default=repr) for place in places
+    )
     return [value for value in values for form in shown(value) if form in text]
 
 
@@ -67,19 +77,13 @@ def leaks(values, *places):
 def test_11_a_vaulted_secret_appears_nowhere(wire, data):
     script, values = data.draw(laden())
     history = render(script, wire)
-    prompts = []
-
-    def summarizer(prompt, max_tokens):
-        prompts.append(prompt)
-        return "Done:\n- nothing"
-
     records = []
     handler = logging.Handler()
     handler.emit = lambda record: records.append(record.getMessage())
     logging.getLogger().addHandler(handler)
     try:
         whole = weight(history)
-        policy = Policy(budget=max(200, whole * data.draw(st.integers(15, 130)) // 100), counter="o200k", summarizer=summarizer)
+        policy = Policy(budget=max(200, whole * data.draw(st.integers(15, 130)) // 100), counter="o200k")
         session = Session(policy, wire=wire, vault=Vault(rule_sets=()))
         outputs = []
         for end in [*history.cuts, len(history.messages)]:
@@ -87,11 +91,13 @@ def test_11_a_vaulted_secret_appears_nowhere(wire, data):
                 continue
             try:
                 fitted = session.fit(history.messages[:end], system=history.system, tools=history.tools)
-                outputs.append((fitted.messages, fitted.system, fitted.report.to_dict(), repr(fitted), repr(fitted.report)))
+                outputs.append(
+                    (fitted.messages, fitted.system, fitted.report.to_dict(), repr(fitted), repr(fitted.report))
+                )
             except CannotFit as error:
                 outputs.append((str(error), repr(error), error.report.to_dict() if error.report else ""))
         archive = repr(vars(session.archive))
-        found = leaks(values, outputs, archive, prompts, records, repr(session._state), repr(session.vault))
+        found = leaks(values, outputs, archive, records, repr(session._state), repr(session.vault))
         assert not found, found
     finally:
         logging.getLogger().removeHandler(handler)
@@ -138,7 +144,9 @@ def test_6_9_and_10_hold_with_a_vault(wire, data):
         last = fitted
     assume(last is not None)
     again = asyncio.run(two.afit(history.messages, system=given_system, tools=history.tools))
-    assert same([m for m in again.messages], fresh().fit(history.messages, system=given_system, tools=history.tools).messages)
+    assert same(
+        [m for m in again.messages], fresh().fit(history.messages, system=given_system, tools=history.tools).messages
+    )
     twice = fresh().fit(again.messages, system=again.system, tools=history.tools)
     assert same(twice.messages, again.messages)
     assert same(twice.system, again.system)

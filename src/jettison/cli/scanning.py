@@ -73,7 +73,7 @@ def _files(path: str) -> list[Path]:
 
 
 def scan_file(file: Path, rules: Detector) -> Iterator[Place]:
-    """Every secret of a file: JSON and JSONL value by value, other text as it is; gzipped or not. Binaries have none."""
+    """Every secret of a file: JSON and JSONL value by value, other text as it is; binaries have none."""
     try:
         data = file.read_bytes()
         if data[:2] == b"\x1f\x8b":
@@ -96,11 +96,11 @@ def scan_file(file: Path, rules: Detector) -> Iterator[Place]:
             else:
                 yield from (Place(str(file), number, "", span.kind) for span in rules.find(line))
         return
-    line, at = 1, 0
+    row, at = 1, 0
     for span in rules.find(text):
-        line += text.count("\n", at, span.start)
+        row += text.count("\n", at, span.start)
         at = span.start
-        yield Place(str(file), line, "", span.kind)
+        yield Place(str(file), row, "", span.kind)
 
 
 def _parsed(text: str) -> Any:

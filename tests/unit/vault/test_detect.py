@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from bench.secrets import MADE, made
 from bench.vault import missed, score
 from bench.vault_set import cases
+from hypothesis import given
+from hypothesis import strategies as st
+
 from jettison.errors import ConfigError
 from jettison.vault import PLACEHOLDER, Detector
 from jettison.vault.naming import kind_of_name
@@ -98,8 +98,37 @@ def test_any_text_gives_spans_in_order_without_overlap(text):
 
 
 _PIECES = st.sampled_from(
-    ["password", "пароль", "=", ":", '"', "\\", "://", "@", "token", "-----BEGIN PRIVATE KEY-----", "eyJ", ".", "cookie:"]
-    + ["{{secret:", "a1:1}}", "ghp_", "Bearer ", "İ", "\n", " is ", "<", ">", "code", "482913", "x" * 40, "A1" * 30, "; a="]
+    [
+        "password",
+        "пароль",
+        "=",
+        ":",
+        '"',
+        "\\",
+        "://",
+        "@",
+        "token",
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJ",
+        ".",
+        "cookie:",
+    ]
+    + [
+        "{{secret:",
+        "a1:1}}",
+        "ghp_",
+        "Bearer ",
+        "İ",
+        "\n",
+        " is ",
+        "<",
+        ">",
+        "code",
+        "482913",
+        "x" * 40,
+        "A1" * 30,
+        "; a=",
+    ]
 )
 
 
@@ -112,10 +141,20 @@ def test_text_made_of_triggers_is_survived(text):
     assert all(one.end <= two.start for one, two in zip(spans, spans[1:], strict=False))
 
 
-
 @pytest.mark.parametrize(
     "piece",
-    ["password", "key=", "://a:", "token:'", "eyJa.", "-----BEGIN PRIVATE KEY-----", "cookie: a=b; ", "пароль ", "AKIA", "="],
+    [
+        "password",
+        "key=",
+        "://a:",
+        "token:'",
+        "eyJa.",
+        "-----BEGIN PRIVATE KEY-----",
+        "cookie: a=b; ",
+        "пароль ",
+        "AKIA",
+        "=",
+    ],
 )
 def test_hostile_repeats_grow_linearly(piece):
     """Work is counted as interpreter and regex time on the same machine in one run: 8 times the text, not 64 times."""

@@ -4,10 +4,10 @@ import copy
 import json
 
 import pytest
+from bench.secrets import MADE, made
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.secrets import MADE, made
 from jettison import Budget, Session
 from jettison.errors import ConfigError, InvalidInput, SecretGone, SecretRefused, VaultError
 from jettison.vault import Grant, Vault
@@ -78,7 +78,9 @@ def test_what_is_only_later_known_as_a_secret_is_taken_out_of_older_messages():
     one = session()
     given = [{"role": "user", "content": "try swordfish77 first"}, {"role": "assistant", "content": "which is that?"}]
     assert "swordfish77" in str(one.fit([*given, {"role": "user", "content": "guess"}]).messages)
-    fitted = one.fit([*given, {"role": "user", "content": "guess"}, {"role": "user", "content": "password: swordfish77"}])
+    fitted = one.fit(
+        [*given, {"role": "user", "content": "guess"}, {"role": "user", "content": "password: swordfish77"}]
+    )
     assert "swordfish77" not in str(fitted.messages)
     assert "only known now" in " ".join(fitted.report.notes)
     assert "swordfish77" not in repr(one._state)
@@ -269,15 +271,24 @@ def test_a_store_that_fails_fails_the_call_and_says_no_value():
 
 
 _ARGUMENTS = st.recursive(
-    st.sampled_from([NAME, f"Bearer {NAME}", "plain", "{{secret", "}}", "{", 'q"\\', "{{secret:password:1}}", "й", "\\u007b"])
+    st.sampled_from(
+        [NAME, f"Bearer {NAME}", "plain", "{{secret", "}}", "{", 'q"\\', "{{secret:password:1}}", "й", "\\u007b"]
+    )
     | st.integers()
     | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="ascii"), max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(codec="ascii"), max_size=4), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
 
-@given(st.dictionaries(st.sampled_from("abc"), _ARGUMENTS, max_size=3), st.lists(st.integers(0, 400), max_size=12), st.booleans())
+@given(
+    st.dictionaries(st.sampled_from("abc"), _ARGUMENTS, max_size=3),
+    st.lists(st.integers(0, 400), max_size=12),
+    st.booleans(),
+)
 @law(150)
 def test_streamed_arguments_are_the_whole_ones_wherever_they_are_cut(arguments, cuts, ascii_only):
     one = session(grants=[Grant("*", ["t"])])

@@ -4,8 +4,8 @@ import os
 import sqlite3
 
 import pytest
-
 from bench.secrets import made
+
 from jettison import Budget, Session
 from jettison.errors import ConfigError, SecretGone, VaultError, VaultKeyMissing
 from jettison.vault import HashiCorpStore, Keys, MemoryStore, PostgresStore, SQLiteStore, Vault, generate_key
@@ -45,7 +45,9 @@ class FakeKV:
     def list_secrets(self, *, path, mount_point):
         from hvac.exceptions import InvalidPath
 
-        below = {rest.partition("/")[0] + "/" * ("/" in rest) for p in self.data if (rest := p.removeprefix(path + "/")) != p}
+        below = {
+            rest.partition("/")[0] + "/" * ("/" in rest) for p in self.data if (rest := p.removeprefix(path + "/")) != p
+        }
         if not below:
             raise InvalidPath
         return {"data": {"keys": sorted(below)}}
