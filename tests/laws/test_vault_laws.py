@@ -144,9 +144,7 @@ def test_6_9_and_10_hold_with_a_vault(wire, data):
         last = fitted
     assume(last is not None)
     again = asyncio.run(two.afit(history.messages, system=given_system, tools=history.tools))
-    assert same(
-        [m for m in again.messages], fresh().fit(history.messages, system=given_system, tools=history.tools).messages
-    )
+    assert same(again.messages, fresh().fit(history.messages, system=given_system, tools=history.tools).messages)
     twice = fresh().fit(again.messages, system=again.system, tools=history.tools)
     assert same(twice.messages, again.messages)
     assert same(twice.system, again.system)

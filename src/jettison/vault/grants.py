@@ -69,10 +69,8 @@ def refusal(placeholder: str, tool: str, path: str, hosts: Sequence[str], grants
     """Why a call may not have a secret, in words that an agent can act on."""
     where = f" at {path}" if path else ""
     to = f" with {', '.join(sorted(hosts)[:5])}" if hosts else ""
-    if not grants:
-        may = "no tool may have it yet"
-    else:
-        may = "it may go to " + "; or to ".join(map(_told, grants[:5]))
+    allowed = "it may go to " + "; or to ".join(map(_told, grants[:5]))
+    may = allowed if grants else "no tool may have it yet"
     return (
         f"{placeholder} was not put into the call of {tool!r}{where}{to}: {may}. "
         "Nothing was sent. Call it as allowed, or ask the user to allow this use."

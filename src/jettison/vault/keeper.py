@@ -167,12 +167,11 @@ class Keeper:
         secret = self._secrets[known]
         for variant in {raw, *_spellings(value)}:
             self._variants.setdefault(variant, known)
-        if origin.tool is not None and not (origin.tool in secret.tools and origin.hosts <= secret.hosts):
-            if not secret.tools or origin.tool in secret.tools:
-                # Where it first came from, not every tool that ever showed it: a page could be made to.
-                secret.tools.add(origin.tool)
-                secret.hosts |= origin.hosts if len(secret.tools) == 1 and not secret.hosts else set()
-                self._unsaved[known] = secret
+        # Where it first came from, not every tool that ever showed it: a page could be made to.
+        if origin.tool is not None and not secret.tools:
+            secret.tools.add(origin.tool)
+            secret.hosts |= origin.hosts
+            self._unsaved[known] = secret
         return known
 
     def _take_declared(self) -> None:

@@ -66,7 +66,7 @@ def _value_at(text: str, at: int, end: int) -> Span | None:
     link = _ASSIGN.match(text, end)
     if link is None and text[start - 1 : start] == "<":
         link = _XML.match(text, end)
-    if link is None and name.startswith("--"):
+    if link is None and (name.startswith("--") or text[max(0, start - 4) : start] == "set "):  # aws configure set
         link = _FLAG.match(text, end)
     if link is None:
         link = _PAIR.match(text, end)
@@ -138,7 +138,7 @@ def value_kind(name: str, value: str) -> str | None:
 
 
 def _holds(value: str, kind: str, quoted: bool, sure: bool) -> bool:
-    """Whether the value can be a secret of this kind. `sure`: the place leaves no doubt (an env file, a URL, a flag)."""
+    """Whether the value can be a secret of this kind. `sure`: the place leaves no doubt (env file, URL, flag)."""
     if not 4 <= len(value) <= _LONGEST or is_mask(value):
         return False
     if kind == "one-time-code":

@@ -14,13 +14,17 @@ _LINK = (
     r"(?:\s{0,3}(?::|—|–|-|→)|\s{1,3}=(?=\s)|\s{1,3}(?:is|was|are|this|это|такой|теперь|будет|был|стал|вот|now|still|set|to|changed|as|"
     r"на)\b){1,4}\s{0,3}"
 )
-_FILLER = r"""(?:[ \t]+(?:for|to|of|on|from|in|at|by|от|для|к|на|в|из|с|ко|по|у)[ \t]+[^\n:=—–"'`«»“”.;?!]{1,60}?|[ \t]+\([^)\n]{1,40}\)|(?:[ \t]+[а-яё]{2,20}){1,3}(?=\s{0,2}[:—–]))?"""
+_FILLER = (
+    r"(?:[ \t]+(?:for|to|of|on|from|in|at|by|от|для|к|на|в|из|с|ко|по|у)[ \t]+[^\n:=—–\"'`«»“”.;?!]{1,60}?|"
+    r"[ \t]+\([^)\n]{1,40}\)|(?:[ \t]+[а-яё]{2,20}){1,3}(?=\s{0,2}[:—–]))?"
+)
 _PURPOSE = r"(?:[ \t]+(?:for|to|для|от|к|на)[ \t]+[^\n:=—–\"'`«»“”.;?!]{1,60}?)?"
 _OPEN = r"""["'`«“„*_]{0,2}"""
 _VALUE = r"""(?P<value>[^\s"'`«»“”„<>]{4,200})"""
 _NOUN = re.compile(
-    r"(?<![\w.$/<-])(?:passwords?|passphrase|passcode|pass|pwd?|парол(?:ь|я|ем|ю|и)|(?:api|access|secret|private)[ -]keys?|"
-    r"(?:api|access|auth|secret|bot|refresh|bearer)[ -]tokens?|tokens?|(?:client[ -])?secret|токен(?:а|ом)?|ключ(?:а|ом)?|секрет(?:а)?|"
+    r"(?<![\w.$/<-])(?:passwords?|passphrase|passcode|pass|pwd?|парол(?:ь|я|ем|ю|и)|"
+    r"(?:api|access|secret|private)[ -]keys?|(?:api|access|auth|secret|bot|refresh|bearer)[ -]tokens?|tokens?|"
+    r"(?:client[ -])?secret|токен(?:а|ом)?|ключ(?:а|ом)?|секрет(?:а)?|"
     r"(?:секретн\w+|api)[ -]ключ|credentials)\b" + _FILLER + _LINK + _OPEN + _VALUE,
     re.IGNORECASE,
 )
@@ -33,17 +37,20 @@ _SLASH = re.compile(  # логин/пароль: anna / Qwerty12!
     re.IGNORECASE,
 )
 _CODES = re.compile(
-    r"(?<![\w.$/<])(?:(?:one[ -]?time|verification|security|sms|login|sign[ -]?in|auth(?:entication)?|access|2fa|mfa|otp|two[ -]factor|"
+    r"(?<![\w.$/<])(?:(?:one[ -]?time|verification|security|sms|login|sign[ -]?in|auth(?:entication)?|access|2fa|mfa|"
+    r"otp|two[ -]factor|"
     r"backup|recovery)[ -](?:code|password|passcode|pin)|otp|pin(?:[ -]?code)?|passcode|cvv2?|cvc|"
-    r"(?:одноразов\w+|проверочн\w+|секретн\w+)\s+(?:код|пароль)|код(?:а|ом)?(?:\s+(?:из\s+(?:смс|sms|письма|приложения)|подтверждения|"
+    r"(?:одноразов\w+|проверочн\w+|секретн\w+)\s+(?:код|пароль)|"
+    r"(?:код(?:а|ом)?|пароль)(?:\s+(?:из\s+(?:смс|sms|письма|приложения)|подтверждения|"
     r"доступа|безопасности|авторизации|входа|для\s+входа))|(?:пин|pin)(?:-?код)?а?)\b" + _PURPOSE
     + r"(?:\s{0,3}(?::|=|—|–|-)\s{0,3}|\s{1,3}(?:is|was|это|такой)\s{1,3}|\s{1,3})" + _OPEN
     + r"(?P<value>\d(?:[ -]?\d){3,7}|[A-Z0-9]{4,5}-[A-Z0-9]{4,5})(?![\w-])",
     re.IGNORECASE,
 )  # fmt: skip
 _CODE_FIRST = re.compile(
-    r"(?<![\w.-])(?P<value>\d{4,8})\s{1,3}(?:(?:is|as)\s+your|—|–|-)\s{0,3}(?:(?:your|ваш)\s+)?[^\n.]{0,40}?"
-    r"(?:(?:verification|security|login|one[ -]time|auth\w*|2fa)[ -](?:code|passcode|password)|otp|код\s+(?:подтверждения|доступа|для\s+входа)|одноразовый\s+код)",
+    r"(?:(?<![\w.-])|(?<=\bG-))(?P<value>\d{4,8})\s{1,3}(?:(?:is|as)\s+your|—|–|-)\s{0,3}(?:(?:your|ваш)\s+)?[^\n.]{0,40}?"
+    r"(?:(?:verification|security|login|one[ -]time|auth\w*|2fa)[ -](?:code|passcode|password)|otp|"
+    r"код\s+(?:подтверждения|доступа|для\s+входа)|одноразовый\s+код)",
     re.IGNORECASE,
 )
 _SEED = re.compile(
@@ -64,8 +71,7 @@ _WORD_AND_NUMBER = re.compile(
     r"step|line|page|row|option|example|version|level)\w*)[a-zа-яё]{3,30}\d{1,6}",
     re.IGNORECASE,
 )
-_KINDS = ((r"парол|pass|pwd|credential", "password"), (r"key|ключ", "api-key"), (r"token|токен", "token"))
-_REACH = re.compile(r"(?:api|access|secret|private|auth|bot|refresh|bearer|client|секретн\w+)[ -]$", re.IGNORECASE)
+_KINDS = ((r"парол|pass|pwd?\b|credential", "password"), (r"key|ключ", "api-key"), (r"token|токен", "token"))
 
 
 def prose_spans(text: str, low: bytes) -> Iterator[Span]:
