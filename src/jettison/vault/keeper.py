@@ -121,7 +121,8 @@ class Keeper:
 
     def _mend(self, text: str, key: str, origin: Origin) -> str:
         if key == "arguments" and text.lstrip()[:1] in ("{", "["):
-            return json_strings(text, lambda value, name: self._mend_text(value, name, origin))
+            text = json_strings(text, lambda value, name: self._mend_text(value, name, origin))
+            return self._known(text, key, origin)
         return self._mend_text(text, key, origin)
 
     def _mend_text(self, text: str, key: str, origin: Origin) -> str:
@@ -322,9 +323,10 @@ def _in_url(text: str, at: int) -> bool:
 
 def _json_number(text: str, start: int, end: int) -> bool:
     """Whether digits stand in JSON as a number: a placeholder there needs quotes."""
-    return (
-        re.search(r'"\s*:\s*\Z', text[max(0, start - 10) : start]) is not None and text[end : end + 1] in ",}] \n\r\t"
-    )
+    before = text[max(0, start - 10) : start].rstrip()
+    named = re.search(r'"\s*:\Z', before) is not None
+    listed = before.endswith(("[", ",")) and text.lstrip()[:1] in ("{", "[")
+    return (named or listed) and text[end : end + 10].lstrip()[:1] in (",", "}", "]")
 
 
 def _replaced(text: str, value: str, name: str) -> str:
@@ -332,4 +334,8 @@ def _replaced(text: str, value: str, name: str) -> str:
         return text.replace(value, name)
     if value not in text:
         return text
-    return re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", name, text)
+
+    def put(found: re.Match[str]) -> str:
+        return f'"{name}"' if value.isdigit() and _json_number(text, *found.span()) else name
+
+    return re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", put, text)

@@ -99,8 +99,38 @@ def test_any_text_gives_spans_in_order_without_overlap(text):
 
 
 _PIECES = st.sampled_from(
-    ["password", "пароль", "=", ":", '"', "\\", "://", "@", "token", "-----BEGIN PRIVATE KEY-----", "eyJ", ".", "cookie:", "{{secret:", "a1:1}}", "ghp_", "Bearer ", "İ", "\n", " is ", "<", ">", "code", "482913", "x" * 40, "A1" * 30, "; a="]
-)  # fmt: skip
+    [
+        "password",
+        "пароль",
+        "=",
+        ":",
+        '"',
+        "\\",
+        "://",
+        "@",
+        "token",
+        "eyJ",
+        ".",
+        "cookie:",
+        "{{secret:",
+        "a1:1}}",
+        "ghp_",
+        "Bearer",
+        "İ",
+        "is",
+        "<",
+        ">",
+        "code",
+        "482913",
+        ";",
+        "a=",
+        "-----BEGIN PRIVATE KEY-----",
+        "\n",
+        " ",
+        "x" * 40,
+        "A1" * 30,
+    ]
+)
 
 
 @given(st.lists(_PIECES, max_size=60).map("".join))
