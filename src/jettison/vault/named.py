@@ -64,6 +64,8 @@ def _value_at(text: str, at: int, end: int) -> Span | None:
     if kind is None:
         return None
     link = _ASSIGN.match(text, end)
+    if link is not None and text[start - 1 : start] == "$" and ":" in link.group():  # $token: a public id of analytics
+        return None
     if link is None and text[start - 1 : start] == "<":
         link = _XML.match(text, end)
     if link is None and (name.startswith("--") or text[max(0, start - 4) : start] == "set "):  # aws configure set

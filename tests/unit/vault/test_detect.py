@@ -99,37 +99,9 @@ def test_any_text_gives_spans_in_order_without_overlap(text):
 
 
 _PIECES = st.sampled_from(
-    [
-        "password",
-        "пароль",
-        "=",
-        ":",
-        '"',
-        "\\",
-        "://",
-        "@",
-        "token",
-        "eyJ",
-        ".",
-        "cookie:",
-        "{{secret:",
-        "a1:1}}",
-        "ghp_",
-        "Bearer",
-        "İ",
-        "is",
-        "<",
-        ">",
-        "code",
-        "482913",
-        ";",
-        "a=",
-        "-----BEGIN PRIVATE KEY-----",
-        "\n",
-        " ",
-        "x" * 40,
-        "A1" * 30,
-    ]
+    ["password", "пароль", "=", ":", '"', "\\", "://", "@", "token", "eyJ", ".", "cookie:", "{{secret:", "a1:1}}"]
+) | st.sampled_from(
+    ["ghp_", "Bearer ", "İ", " is ", "<", ">", "code", "482913", "; a=", "-----BEGIN PRIVATE KEY-----", "\n", "A1" * 30]
 )
 
 

@@ -110,6 +110,19 @@ def test_json_arguments_stay_json():
     assert json.loads(back["function"]["arguments"]) == {"user": "a", "password": 'x"y\\z9#Q'}
 
 
+def test_a_known_pin_leaves_json_numbers_valid():
+    given = [
+        {"role": "user", "content": "my PIN is 4821"},
+        {"role": "assistant", "content": None, "tool_calls": [call("pay", {"amount": 4821, "of": [4821, 14821]})]},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"left": 4821, "order": "A-4821", "sum": 48210}'},
+    ]
+    fitted = session().fit(given)
+    arguments = json.loads(fitted.messages[1]["tool_calls"][0]["function"]["arguments"])
+    pin = "{{secret:one-time-code:1}}"
+    assert arguments == {"amount": pin, "of": [pin, 14821]}
+    assert json.loads(fitted.messages[2]["content"]) == {"left": pin, "order": f"A-{pin}", "sum": 48210}
+
+
 def test_a_signed_thought_that_holds_a_secret_goes():
     block = {"type": "thinking", "thinking": f"the token {GITHUB} works", "signature": "c2ln"}
     given = [
