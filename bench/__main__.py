@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bench import ablation, compressors, prose
+from bench import ablation, compressors, prose, vault
 from bench import relevance as consulted
 from bench import speed as speed_runs
 from bench import sweep as sweeps
@@ -12,6 +12,7 @@ from bench.policies import POLICIES
 from bench.replay import run, save
 from bench.tables import losses, quality_tables
 from bench.traces import sets
+from jettison.vault import Detector
 
 QUICK = 12
 """Trajectories a set with --quick."""
@@ -50,6 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--fractions", default="0.25,0.1", help="of the body, comma-separated (%(default)s)")
     command.add_argument("--limit", type=int, help="at most so many trajectories a set")
     command.add_argument("--jobs", type=int, default=2)
+    command = commands.add_parser("vault", help="secret detection: recall, false alarms, time, beside other rule sets")
+    command.add_argument("--quick", action="store_true", help="one run each")
+    command.add_argument("--missed", metavar="PART", help="list what went wrong in a part: tune or holdout")
     _ablation_options(commands.add_parser("ablation", help="what each part is worth: the replay without it"))
     return parser
 
@@ -127,6 +131,9 @@ def main() -> int:
         print(compressors.table(compressors.speed(1 if quick else compressors.REPEATS), "× counting"))
         if not quick:
             print("\n" + compressors.table(compressors.growth(), "100 KB → 1 MB, 1 = linear"))
+        return 0
+    if options.command == "vault":
+        print(*vault.missed(Detector().find, options.missed), sep="\n") if options.missed else print(vault.table(quick))
         return 0
     if options.command in ("quality", "all"):
         _quality(options, options.limit or (QUICK if quick else None))

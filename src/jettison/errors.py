@@ -14,6 +14,9 @@ JettisonError(Exception)            .report where one exists
 │   └── StoreConflict               another worker saved this conversation in between
 ├── SessionBusy                     waiting for the session here would never end
 └── VaultError
+    ├── SecretRefused               a call asked for a secret that it may not have; the agent can read why
+    ├── SecretGone                  revoked, expired, wiped, or never there
+    └── VaultKeyMissing             the key of the vault, or of one record, is not at hand
 ConfigError(ValueError)             bad weights, marks, budget, wire name
 """
 
@@ -34,12 +37,15 @@ __all__ = [
     "InvalidInput",
     "JettisonError",
     "Problem",
+    "SecretGone",
+    "SecretRefused",
     "SessionBusy",
     "StagesRequired",
     "StateBroken",
     "StoreConflict",
     "StoreError",
     "VaultError",
+    "VaultKeyMissing",
 ]
 
 
@@ -194,3 +200,22 @@ class SessionBusy(JettisonError):
 
 class VaultError(JettisonError):
     """A secret could not be stored, found or decrypted."""
+
+
+class SecretRefused(VaultError):
+    """A call asked for a secret that it may not have. The text is for the agent: give it back as the tool's result.
+
+    `placeholder`, `tool` and `hosts` say what was asked for.
+    """
+
+    def __init__(self, message: str, placeholder: str = "", tool: str = "", hosts: Sequence[str] = ()) -> None:
+        self.placeholder, self.tool, self.hosts = placeholder, tool, tuple(hosts)
+        super().__init__(message)
+
+
+class SecretGone(VaultError):
+    """A placeholder has no secret any more (revoked, expired, wiped), or never had one in this session."""
+
+
+class VaultKeyMissing(VaultError):
+    """The vault's key, or the one that a record was sealed with, is not at hand; everything else goes on."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.call import Call, Store
 from jettison.epoch import Outcome, Request, Run
@@ -31,6 +31,9 @@ from jettison.tool_schemas import costs_of, needed, unused, without
 from jettison.wire import Traits
 from jettison.wire.base import Inserted, Message, Rendered, Wire, plain
 from jettison.wire.marks import MOST, marked, marks_in, marks_of
+
+if TYPE_CHECKING:
+    from jettison.vault import Keeper
 
 __all__ = ["Fitting", "Kit", "State"]
 
@@ -91,6 +94,7 @@ class Kit:
     """Of a policy whose relevance asks for one."""
     memory: Memory = field(default_factory=Memory)
     """What embedder and judge have answered."""
+    vault: Keeper | None = None
 
 
 Steps = Generator[Store | Embed | Judging, Any, tuple[Fitted, State]]
@@ -108,7 +112,13 @@ class Fitting:
         self.wire, self.costs = kit.wire, kit.costs
         self.policy = replace(kit.policy, reasoning_drop=True) if call.reasoning_drop else kit.policy
         self.taken = old.history.take(
-            self.wire, call.messages, call.system, call.repair, call.prior_tokens is not None, self.spare(call)
+            self.wire,
+            call.messages,
+            call.system,
+            call.repair,
+            call.prior_tokens is not None,
+            self.spare(call),
+            kit.vault,
         )
         if over := self.overmarked():
             raise InvalidInput(over)
@@ -336,7 +346,7 @@ class Fitting:
             start, border = len(self.state.output), self.state.history.border(self.taken.common)
             while start > 0 and not 0 <= rendered.sources[start - 1] < border:
                 start -= 1
-        problems = self.wire.check(rendered.messages, system=self.call.system, start=start)
+        problems = self.wire.check(rendered.messages, system=self.taken.system_out, start=start)
         if self.call.prior_tokens is not None:
             problems = [problem for problem in problems if "item_reference" not in problem.rule]
         return problems
@@ -363,7 +373,7 @@ class Fitting:
             checks=checks,
             protections=outcome.locks.protections,
             task=view.task,
-            inserted=tuple(rendered.inserted),
+            inserted=(*rendered.inserted, *self.hidden(rendered)),
             repaired=taken.repaired,
             notes=tuple(self.notes(outcome)),
             degraded=outcome.degraded,
@@ -379,6 +389,13 @@ class Fitting:
         """Tokens of the request as it was given, with all tools."""
         fixed = self.wire.base_tokens + (self.call.prior_tokens or 0)
         return fixed + self.costs.text(schemas(self.call.tools, self.call.response_schema)[1]) + self.weight()
+
+    def hidden(self, rendered: Rendered) -> Iterator[Inserted]:
+        """The placeholders that stand for secrets in the output."""
+        if self.taken.secrets:
+            for at, source in enumerate(rendered.sources):
+                for name in self.taken.secrets.get(source, ()):
+                    yield Inserted(at, name, "secret")
 
     def notes(self, outcome: Outcome) -> list[str]:
         notes, ratio = list(self.taken.notes), self.kit.ratio

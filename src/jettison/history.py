@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.compressors.cut import is_synthetic
 from jettison.errors import InvalidInput, Problem
@@ -14,6 +14,9 @@ from jettison.items import Item, Unit, units_of
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
 from jettison.wire.marks import limited, marks_in, unmarked
+
+if TYPE_CHECKING:
+    from jettison.vault import Keeper
 
 __all__ = ["History", "Snapshot", "copied", "marked", "sanitised", "schemas", "size_of"]
 
@@ -24,10 +27,10 @@ _index = attrgetter("index")
 class Snapshot:
     """A history as it was given at one call."""
 
-    given: list[Any]
+    given: list[Any] = field(repr=False)
     """The caller's own objects (or the repaired ones)."""
-    raw: list[Message]
-    """Private copies, to compare with at the next call."""
+    raw: list[Any] = field(repr=False)
+    """Private copies, to compare with at the next call; of what held a secret only a digest."""
     messages: list[Message]
     """What the wire works on: sanitised."""
     records: list[tuple[Item, ...]]
@@ -43,10 +46,12 @@ class Snapshot:
     system: tuple[Item, ...]
     system_out: Any
     mended: frozenset[int]
-    """Indices of messages that had to be sanitised."""
+    """Indices of messages that had to be sanitised, or held a secret."""
     notes: tuple[str, ...]
     repaired: tuple[str, ...]
     pending: tuple[str, ...]
+    secrets: Mapping[int, tuple[str, ...]]
+    """Placeholders that were put into a message, by its index."""
 
     @property
     def step(self) -> int:
@@ -68,6 +73,7 @@ class Snapshot:
             self.mended,
             self.items,
             self.units,
+            self.secrets,
             self.base.prints[: self.common],
         )
 
@@ -76,7 +82,7 @@ class Snapshot:
 class History:
     """What was taken in so far."""
 
-    raw: list[Message] = field(default_factory=list)
+    raw: list[Any] = field(default_factory=list, repr=False)
     messages: list[Message] = field(default_factory=list)
     records: list[tuple[Item, ...]] = field(default_factory=list)
     cursors: list[Cursor] = field(default_factory=list)
@@ -84,6 +90,7 @@ class History:
     mended: frozenset[int] = frozenset()
     items: tuple[Item, ...] = ()
     units: tuple[Unit, ...] = ()
+    secrets: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     prints: list[str] = field(default_factory=list)
     """Content hashes of the first messages, as far as they were needed (`saved.py`)."""
 
@@ -102,11 +109,13 @@ class History:
         repair: bool,
         remote: bool,
         marks: int | None = None,
+        vault: Keeper | None = None,
     ) -> Snapshot:
         """Compare with the last call, check and parse what is new. Raises InvalidInput.
 
         `remote`: part of the history is on the server, references to it are allowed. `marks`: cache marks that the
-        messages may have; older ones are taken off. None: all are kept.
+        messages may have; older ones are taken off. None: all are kept. `vault`: takes
+        secrets out of what is new before anything else sees it.
         """
         if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
             raise InvalidInput(f"{wire.field} must be a list of messages, not {type(messages).__name__}")
@@ -124,7 +133,7 @@ class History:
         common = self._common(dicts)
         base = self.awake(wire, dicts, common[0])
         common = base._common(dicts) if base is not self else common
-        return base._taken(wire, given, dicts, common, system, remote, repaired)
+        return base._taken(wire, given, dicts, common, system, remote, repaired, vault)
 
     def _taken(
         self,
@@ -135,10 +144,15 @@ class History:
         system: Any,
         remote: bool,
         repaired: tuple[str, ...],
+        vault: Keeper | None,
     ) -> Snapshot:
         """The snapshot, once it is known how much is as it was, and whether only but for cache marks."""
         common, marks = known
         clean, notes = sanitised(wire, dicts[common:], common)
+        secrets = self.secrets
+        if vault is not None:
+            system = vault.arrive_system(system)
+            common, clean, secrets = self._vaulted(vault, wire, dicts, common, clean, notes)
         whole = dicts[:common] + clean
         for at in self.mended:
             if at < common:
@@ -162,7 +176,7 @@ class History:
         items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
-            raw=self.raw[:common] + [copied(unmarked(message)) for message in dicts[common:]],
+            raw=self.raw[:common] + _private(dicts, common, secrets),
             messages=whole,
             records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
@@ -176,11 +190,30 @@ class History:
             notes=(*notes, *(str(problem) for problem in problems if problem.kind == "compatibility")),
             repaired=repaired,
             pending=tuple(str(problem) for problem in problems if problem.kind == "pending"),
+            secrets=secrets,
         )
+
+    def _vaulted(
+        self, vault: Keeper, wire: Wire, dicts: list[Message], common: int, clean: list[Message], notes: list[str]
+    ) -> tuple[int, list[Message], Mapping[int, tuple[str, ...]]]:
+        """(common, new messages without secrets, placeholders by message). A secret that stood in an older message
+        before it was known as one (a password, told later what it is) is taken out there too, whatever it costs."""
+        arrived = vault.arrive(clean)
+        if (
+            arrived.learned
+            and (stale := next((n for n in range(common) if vault.holds(self.messages[n])), None)) is not None
+        ):
+            notes.append(f"{wire.field}[{stale}] held a secret that is only known now: what follows it is sent anew")
+            clean = sanitised(wire, dicts[stale:common], stale)[0] + clean
+            common, arrived = stale, vault.arrive(clean)
+        new = {at: names for at, names in enumerate(arrived.names, common) if names}
+        old = {at: names for at, names in self.secrets.items() if at < common}
+        return common, arrived.messages, {**old, **new} if new or len(old) < len(self.secrets) else self.secrets
 
     def sent(self, at: int) -> Message:
         """A message as it was worked on, whatever the caller did to it since."""
-        return self.messages[at] if at in self.mended else self.raw[at]
+        message: Message = self.messages[at] if at in self.mended else self.raw[at]
+        return message
 
     def _common(self, dicts: Sequence[Message]) -> tuple[int, bool]:
         """How many leading messages are equal to those of the last call, and whether only but for cache marks."""
@@ -246,6 +279,18 @@ def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:
             problem = Problem(f"{wire.field}[{index}]", str(error), "pass the message as the SDK gives it or as a dict")
             raise InvalidInput([problem]) from None
     return out
+
+
+def _private(dicts: Sequence[Message], common: int, secrets: Mapping[int, tuple[str, ...]]) -> list[Any]:
+    """Copies of the new messages, to compare with; of one that held a secret only its digest."""
+    if not secrets:
+        return [copied(unmarked(message)) for message in dicts[common:]]
+    from jettison.vault.keeper import Seen
+
+    return [
+        Seen(message) if at in secrets else copied(unmarked(message))
+        for at, message in enumerate(dicts[common:], common)
+    ]
 
 
 def sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[list[Message], list[str]]:

@@ -23,6 +23,7 @@ from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting, State
+    from jettison.vault import Keeper, Rehydrator, Vault
 
 __all__ = ["Body", "Session", "fit", "fit_request"]
 
@@ -54,7 +55,8 @@ class Session:
     can be searched and deleted alone; None: a random key. `store`: where the state of the conversation is kept
     between requests, a SQLite file, a `postgresql://` address, or a `StateStore`; each call begins with what is there
     and saves what it comes to. Raises ConfigError for an unknown wire or counter and for a store without a
-    conversation, ArchiveError and StoreError for what cannot be used.
+    conversation, ArchiveError, StoreError and VaultError for what cannot be used. `vault`: takes secrets out of all
+    that arrives, before anything else sees it; None: nothing is looked for and nothing is replaced.
 
     Safe to share between threads and between tasks: calls are let in one by one, in their order.
     """
@@ -68,6 +70,7 @@ class Session:
         archive: Archive | str | PathLike[str] | None = None,
         conversation: str | None = None,
         store: StateStore | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import MemoryArchive, opened
@@ -83,6 +86,7 @@ class Session:
         self.archive: Archive = opened(archive)
         self._private, self._waits = archive is None, not isinstance(self.archive, MemoryArchive)
         self.conversation = os.urandom(8).hex() if conversation is None else conversation
+        self.vault: Keeper | None = None if vault is None else vault.open(self.conversation)
         self._own, self._pinned = conversation, frozenset[str]()
         self.task = Task()
         self.counter = counter_for(self.policy.counter, model, self.traits.family)
@@ -99,6 +103,8 @@ class Session:
         if store is not None:
             from jettison.store import opened as opened_store
 
+            if vault is not None:
+                raise ConfigError("a vault and a store cannot be used in one session yet: keep the session in memory")
             if conversation is None:
                 raise ConfigError("a store needs the key of the conversation: Session(…, conversation='chat-17')")
             self._store = opened_store(store)
@@ -172,6 +178,20 @@ class Session:
             return self.archive.search(query, limit, conversation=self._own)
         return self.archive.search(query, limit)
 
+    def rehydrate(self, call: Any) -> Any:
+        """A tool call, as the provider gave it, with the values of its placeholders: for the tool, never for a history.
+
+        The given one is unchanged. Raises SecretRefused for a secret that may not go to this tool, place or host: its
+        text is for the agent, as the tool's result. Raises SecretGone for one that is revoked, expired or unknown.
+        """
+        return call if self.vault is None else self.vault.rehydrate(call)
+
+    def rehydrator(self, tool: str, *, json: bool = True) -> Rehydrator:
+        """`rehydrate` for the arguments of one call as they stream in: `feed` each delta, then `close`."""
+        if self.vault is None:
+            raise ConfigError("this session has no vault: Session(..., vault=Vault())")
+        return self.vault.rehydrator(tool, json=json)
+
     def dependencies(self, item: str) -> tuple[Edge, ...]:
         """How an item (by its id) hangs together with others in the last history: values of it that calls used, and
         values that it took from elsewhere. Read anew when asked; oldest first."""
@@ -198,6 +218,8 @@ class Session:
 
     def save(self) -> bytes:
         """The state of the session, for `load`. Without the messages: they come with the next call."""
+        if self.vault is not None:
+            raise ConfigError("a session with a vault cannot be saved yet: it would know its messages by their secrets")
         with self._gate.held():
             return self._saved(self._state)
 
@@ -384,6 +406,8 @@ class Session:
                 yield Effect(self._refresh)
             limits = dict(self._reader._limits)
             steps, answer = self._fitting(call).steps(), None
+            if self.vault is not None and self.vault.unsaved:
+                yield Effect(self.vault.save)
             while True:
                 try:
                     effect = steps.send(answer)
@@ -423,6 +447,7 @@ class Session:
             ratio=self._ratio,
             embedder=self._embedder,
             memory=self._memory,
+            vault=self.vault,
         )
         fitting = Fitting(kit, call, self._state)
         if fitting.old is not self._state:

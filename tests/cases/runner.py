@@ -13,6 +13,7 @@ from cases.checker import holds, pending, problems, recount, strings, torn
 from jettison import Budget, Policy, Session
 from jettison.errors import BudgetUnreachable, InvalidInput, JettisonError
 from jettison.tokens import o200k
+from jettison.vault import Vault
 
 Case = dict[str, Any]
 
@@ -32,9 +33,8 @@ DESCRIPTIVE |= {"valid_input", "invalid_because", "note", "counts", "thinking", 
 CHECKED = {"must_contain", "must_contain_any", "must_not_contain", "if_contains", "pair_groups", "must_equal_input"}
 CHECKED |= {"must_raise", "may_raise", "then_append", "appended_during", "must_contain_after_apply", "repeat_calls"}
 CHECKED |= {"context_window", "max_output_tokens", "effective_input_budget", "last_role", "no_new_identifiers"}
-CHECKED |= {"must_contain_all_if_summarised", "ideal_contains", "model_rules"}
+CHECKED |= {"must_contain_all_if_summarised", "ideal_contains", "model_rules", "secrets"}
 LATER = {
-    "secrets": "the vault belongs to a later issue",
     "summariser_context_tokens": "summaries by a model belong to a later issue",
     "summariser_fault_modes": "summaries by a model belong to a later issue",
 }
@@ -102,7 +102,8 @@ def budget_of(case: Case) -> Budget:
 def run_case(case: Case, counter: Any = None, *, repair: bool = False) -> Run:
     """The case's history, fitted once in a fresh session."""
     policy = Policy(budget=budget_of(case), counter=counter)
-    run = Run(case, Session(policy, wire=case["format"]), messages_of(case), repair)
+    vault = Vault(rule_sets=()) if case.get("secrets") else None
+    run = Run(case, Session(policy, wire=case["format"], vault=vault), messages_of(case), repair)
     run.step()
     return run
 
@@ -124,6 +125,7 @@ def _outcome(run: Run, counter: Any) -> Iterator[str]:
     case = run.case
     if budget_of(case).limit != case.get("effective_input_budget", budget_of(case).limit):
         yield f"effective budget {budget_of(case).limit}, not {case['effective_input_budget']}"
+    yield from _leaked(run)
     if run.error is not None:
         yield from _raised(run, run.error, counter)
     elif case.get("must_raise"):
@@ -182,7 +184,7 @@ def _request(run: Run) -> Iterator[str]:
         yield f"over budget: {tokens} counted, {report.after} reported, limit {report.limit}, given {limit}"
     if report.sendable != (not pending(run.wire, sent)) and case.get("valid_input", True):
         yield f"sendable is {report.sendable}, pending calls {pending(run.wire, sent)}"
-    yield from (f"lost: {text}" for text in _must_stay(run) if not holds([sent, system], text))
+    yield from (f"lost: {text}" for text in _must_stay(run) if not holds([sent, system], _masked(run, text)))
     if not report.repaired:  # a dead call that got its answer on request is done, and can be evicted like any
         yield from (f"lost: {text}" for text in case.get("must_contain", ()) if not holds(whole, text))
     wanted = case.get("must_contain_any")
@@ -208,6 +210,26 @@ def _request(run: Run) -> Iterator[str]:
         )
     if "prefix-bound-thinking" in case.get("model_rules", ()):
         yield from _bound(run)
+
+
+def _leaked(run: Run) -> Iterator[str]:
+    """A secret of the case, anywhere in what came out or is remembered."""
+    fitted, error = run.fitted, run.error
+    out = (
+        [fitted.messages, fitted.system, fitted.report.to_dict(), repr(fitted)] if fitted else [str(error), repr(error)]
+    )
+    text = json.dumps(
+        [*out, repr(vars(run.session.archive)), repr(run.session._state)], ensure_ascii=False, default=repr
+    )
+    for secret in run.case.get("secrets", ()):
+        value = secret if isinstance(secret, str) else secret.get("value", "")
+        if value and (value in text or json.dumps(value, ensure_ascii=False)[1:-1] in text):
+            yield f"a secret of {len(value)} characters came out"
+
+
+def _masked(run: Run, text: str) -> str:
+    """A text that must stay, as it is with the vault's placeholders."""
+    return text if run.session.vault is None else run.session.vault.text(text)
 
 
 def _must_stay(run: Run) -> Iterator[str]:

@@ -110,6 +110,7 @@ def test_options_of_the_command_exist(page: str) -> None:
         "fit",
         "demo",
         "mcp",
+        "scan",
         "tune",
     }
     source = (ROOT / "src/jettison/cli/app.py").read_text("utf-8")

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from jettison.cli import serving, tuning, work
+from jettison.cli import scanning, serving, tuning, work
 from jettison.cli.budget import parse_budget
 from jettison.cli.demo import show
 from jettison.cli.output import complain
@@ -21,7 +21,7 @@ from jettison.replay import WIRES, read
 
 __all__ = ["app", "run"]
 
-OK, CANNOT_FIT, INVALID, USAGE, INTERNAL, INTERRUPTED = 0, 2, 3, 64, 70, 130
+OK, FOUND, CANNOT_FIT, INVALID, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 64, 70, 130
 
 # typer carries its own click: the classes are reached through what it exports.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -150,6 +150,20 @@ def serve_mcp(
         complain(str(missing))
         return INTERNAL
     return OK
+
+
+@app.command(short_help="Find secrets in recorded histories.")
+def scan(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, or folders with all below them.")],
+    own: Annotated[bool, typer.Option("--own-rules", help="Without the maintained rule set.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the places as JSON.")] = False,
+) -> int:
+    """Find secrets in recorded histories and other text: how many, of which kind, where. Values are never printed.
+
+    JSON and JSONL (gzipped or not) are read value by value, other text as it is. Exit codes: 0 none found, 1 some
+    found, 3 a file cannot be read, 64 wrong usage.
+    """
+    return FOUND if scanning.run(paths, own=own, as_json=json) else OK
 
 
 def run(argv: Sequence[str] | None = None) -> int:

@@ -52,7 +52,8 @@ class Inserted:
     """Index in the output messages."""
     text: str
     why: str
-    """`stub`, `gap`, `placeholder`, `repair`, `note` or `summary`."""
+    """`stub`, `gap`, `placeholder`, `repair`, `note`, `summary` or `secret`
+    (the placeholder of one in the vault)."""
 
 
 @dataclass(frozen=True, slots=True)

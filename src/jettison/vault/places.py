@@ -1,0 +1,133 @@
+"""Secrets that are known by their place: headers, URLs, cookies, command lines."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from jettison.vault.lookalikes import is_code_value, is_mask, mixed
+from jettison.vault.naming import kind_of_name
+from jettison.vault.spans import Span, places_of
+
+__all__ = ["placed_spans"]
+
+_BEARER = re.compile(r"bearer(?:\s|%20|\+){1,3}([A-Za-z0-9._~+/=-]{8,4000})", re.IGNORECASE)
+_BASIC = re.compile(r"basic\s{1,3}([A-Za-z0-9+/]{6,400}={0,2})", re.IGNORECASE)
+_AUTH = re.compile(
+    r"""authorization\\?["']?\s{0,3}[:=,]\s{0,3}\\?["']?(?:(?:token|apikey|key|ssws|bot|oauth|splunk|genie-?key)\s{1,3})?"""
+    r"""([A-Za-z0-9._~+/=-]{16,2000})""",
+    re.IGNORECASE,
+)
+_USER = re.compile(r"""://[^\s/:@"'<>\\]{0,100}:([^\s/"'<>\\]{1,200})@[\w\[.-]""")
+_ONLY_USER = re.compile(r"""://([A-Za-z0-9_.~-]{16,200})@[\w\[.-]""")
+_PARAMETER = re.compile(r"""[?&;]([\w.-]{1,40})=([^&\s"'<>#\\;]{6,2000})""")
+_SECRET_PARAMETERS = re.compile(
+    r"(?:x-amz-signature|x-amz-security-token|x-goog-signature|hmac|auth|key|code|secret|access_token|"
+    r"id_token|refresh_token|hapikey|client_secret|sas)",
+    re.IGNORECASE,
+)
+_COOKIE = re.compile(
+    r"""(?P<set>set-)?cookie\\?["']?\s{0,3}[:,=]\s{0,3}\\?["']?(?P<rest>[^\r\n"'\\]{3,4000})""", re.IGNORECASE
+)
+_CRUMB = re.compile(r"\s*([\w.\-\[\]]{1,80})=([^;\s,]{1,2000})")
+_HARMLESS_COOKIES = re.compile(
+    r"_ga\w*|_gid|_fbp|theme|lang\w*|locale|consent|path|domain|expires|max-age|samesite|version|country|currency|tz|"
+    r"timezone|_gat\w*|optanon\w*|ajs_\w+",
+    re.IGNORECASE,
+)
+_USERPASS = re.compile(r"""(?:\s-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,100}:([^\s"'\\]{3,200})""")
+_SSHPASS = re.compile(r"""sshpass\s+-p\s*["']?([^\s"']{3,200})""")
+_MYSQL = re.compile(r"""\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?\s-p([^\s"'-][^\s"']{3,100})""")
+_NETRC = re.compile(r"login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(\S{3,200})")
+
+
+def placed_spans(text: str, low: bytes) -> Iterator[Span]:
+    """Secrets by their place. `low` is the text, folded."""
+    for at in places_of(low, "bearer"):
+        found = _BEARER.match(text, at)
+        if found is not None:
+            value = found.group(1).rstrip(".")
+            if (mixed(value) or len(value) >= 24) and not is_mask(value) and not is_code_value(value):
+                yield Span(found.start(1), found.start(1) + len(value), "bearer-token")
+    for at in places_of(low, "basic"):
+        found = _BASIC.match(text, at)
+        if found is not None and _is_basic(found.group(1)):
+            yield Span(found.start(1), found.end(1), "basic-auth")
+    for at in places_of(low, "authorization"):
+        found = _AUTH.match(text, at)
+        if found is not None and mixed(found.group(1)) and not is_mask(found.group(1)) and not is_code_value(found[1]):
+            yield Span(found.start(1), found.end(1), "authorization")
+    if "://" in text:
+        yield from _urls(text, low)
+    for at in places_of(low, "cookie"):
+        yield from _cookies(text, at)
+    yield from _commands(text, low)
+
+
+def _is_basic(value: str) -> bool:
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return False
+    return ":" in plain[1:] and plain.isprintable()
+
+
+def _urls(text: str, low: bytes) -> Iterator[Span]:
+    for at in places_of(low, "://"):
+        found = _USER.match(text, at)
+        if found is not None:
+            # A password may hold an @: the last one before the host counts.
+            value = found.group(1)
+            if not is_mask(value) and not value.startswith("$") and "://" not in value:
+                yield Span(found.start(1), found.end(1), "url-password")
+            continue
+        found = _ONLY_USER.match(text, at)
+        if found is not None and mixed(found.group(1)):
+            yield Span(found.start(1), found.end(1), "url-token")
+    for found in _PARAMETER.finditer(text):
+        name, value = found.groups()
+        if is_mask(value) or len(value) < 8:
+            continue
+        signed = len(value) >= 40 and name.lower() in ("sig", "signature")
+        if signed or (_SECRET_PARAMETERS.fullmatch(name) is not None and len(value) >= 16 and mixed(value)):
+            yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), "url-token")
+        elif kind_of_name(name) is not None and not value.isdigit():
+            yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), kind_of_name(name) or "url-token")
+
+
+def _cookies(text: str, at: int) -> Iterator[Span]:
+    start = at - 4 if text[max(0, at - 4) : at].lower() == "set-" else at
+    found = _COOKIE.match(text, start)
+    if found is None:
+        return
+    place = found.start("rest")
+    while True:
+        crumb = _CRUMB.match(text, place, found.end("rest"))
+        if crumb is None:
+            return
+        name, value = crumb.groups()
+        if _HARMLESS_COOKIES.fullmatch(name) is None and len(value) >= 8 and not value.isdigit() and _opaque(value):
+            yield Span(crumb.start(2), crumb.end(2), "cookie")
+        place = crumb.end()
+        if found.group("set") or text[place : place + 1] != ";":
+            return
+        place += 1
+
+
+def _opaque(value: str) -> bool:
+    return not is_mask(value) and (mixed(value) or len(value) >= 20) and not is_code_value(value)
+
+
+def _commands(text: str, low: bytes) -> Iterator[Span]:
+    for word, pattern in ((" -u", _USERPASS), ("--user", _USERPASS), ("--proxy-user", _USERPASS)):
+        for at in places_of(low, word):
+            found = pattern.match(text, at)
+            if found is not None and not is_mask(found.group(1)) and not found.group(1).isdigit():
+                yield Span(found.start(1), found.end(1), "password")
+    for word, pattern in (("sshpass", _SSHPASS), ("mysql", _MYSQL), ("mariadb", _MYSQL), ("login", _NETRC)):
+        for at in places_of(low, word):
+            found = pattern.match(text, at)
+            if found is not None and not is_mask(found.group(1)):
+                yield Span(found.start(1), found.end(1), "password")
