@@ -48,6 +48,8 @@ class Recorded:
     """The whole request, when the input was one; `messages` are its own."""
     name: str = ""
     """File name, and which row of it."""
+    id: str = ""
+    """What the file calls this run, where it does."""
     task: str = ""
     """Of which task it was a run, where the row has a `task`."""
     notes: tuple[str, ...] = ()

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from bench.traces import Message, calls_of, text_of
-from bench.units import WholeUnits
+from jettison.replay.measure.trajectory import Message, calls_of, text_of
+from jettison.replay.measure.units import WholeUnits
 
 __all__ = ["PlainFormula"]
 
