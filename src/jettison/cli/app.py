@@ -98,6 +98,53 @@ def demo(
     return OK if show(parse_budget(budget)) else CANNOT_FIT
 
 
+@app.command(name="replay", short_help="Measure policies on recorded runs.")
+def replay_runs(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, globs; - is standard input.")],
+    budget: Annotated[
+        str, typer.Option("--budget", "-b", metavar="SHARE", help="Of the body: 25%, or 50%,25%,10%; or tokens: 8k.")
+    ] = "25%",
+    policy: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="A policy file; can be given again to compare several.")
+    ] = None,
+    baselines: Annotated[bool, typer.Option("--baselines", help="Bounds and baselines beside it.")] = False,
+    html: Annotated[str | None, typer.Option(metavar="OUT", help="Write a page that works offline.")] = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write all figures; - is output.")] = None,
+    losses: Annotated[int, typer.Option(metavar="N", help="Print N calls that missed something, and why.")] = 0,
+    detail: Annotated[int, typer.Option(metavar="N", help="Runs drawn on the page: those that lost most.")] = 8,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes.")] = os.cpu_count() or 1,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many runs, the first ones.")] = None,
+    wire: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"{', '.join(WIRES)}. Told from the content if not given.")
+    ] = None,
+    parts: Annotated[
+        str | None, typer.Option(metavar="DIR|URL", help="Keep results here as Parquet; a run goes on from them.")
+    ] = None,
+) -> int:
+    """Replay recorded runs call by call under a budget: what the next call needed, what was kept, what it cost.
+
+    Reads chat JSONL, request logs (OpenAI, Anthropic, LiteLLM), Claude Code, Codex, SWE-agent, tau-bench, OpenAI
+    Agents, LangChain, OpenTelemetry, Langfuse and Parquet; .gz and .zst. What cannot be read is counted and skipped.
+    Exit codes: 0 measured, 3 nothing could be read, 64 wrong usage, 70 an extra is missing (jettison[replay]).
+    """
+    from jettison.cli import replaying
+
+    setup = replaying.setup_of(budget, policy or [], baselines)
+    wish = replaying.Wish(
+        *(tuple(paths), setup, wire, limit, jobs, "local", parts, html, json),
+        losses=losses,
+        detail=detail,
+    )
+    try:
+        replaying.run(wish)
+    except ModuleNotFoundError as missing:
+        if "pip install 'jettison[" not in str(missing):
+            raise
+        complain(str(missing))
+        return INTERNAL
+    return OK
+
+
 @app.command(name="tune", short_help="Fit the weights on recorded runs.")
 def tune_weights(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Recorded runs, as `fit` reads them.")],

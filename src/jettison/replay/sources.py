@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import glob
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -90,7 +88,7 @@ def trajectories(
     """
     if wire is not None and wire not in WIRES:
         raise ConfigError(f"wire {wire!r} is not known: use one of {', '.join(WIRES)}")
-    for found in _standard_input(paths) if list(paths) == ["-"] else files_of(paths):
+    for found in files_of(paths):
         intake.files += 1
         for recorded, named in _histories(found, intake):
             if limit is not None and intake.histories >= limit:
@@ -104,15 +102,6 @@ def trajectories(
             intake.histories += 1
             intake.formats[named.name] += 1
             yield run
-
-
-def _standard_input(paths: Sequence[str]) -> Iterator[Found]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "stdin"
-        with path.open("wb") as file:
-            while block := sys.stdin.buffer.read(1 << 20):
-                file.write(block)
-        yield Found(path, "stdin")
 
 
 def _stem(path: Path) -> str:

@@ -5,7 +5,8 @@
   const $ = (id) => document.getElementById(id);
   const number = (value) => Math.round(value).toLocaleString("en");
   const KINDS = data.kinds;
-  const WIDTH = 1000, LEFT = 56, RIGHT = 8;
+  const LEFT = 56, RIGHT = 8;
+  let WIDTH = 1000; // of the chart that is being drawn: as wide as its place, so that its text keeps its size
   let trace = null, call = 0, chosen = -1, shown = [];
 
   /* --- small helpers: elements are made, never written as text, so that no content can become markup --- */
@@ -19,6 +20,7 @@
     node.append(...children.filter((child) => child !== null && child !== undefined));
     return node;
   }
+  const fill = (node, ...children) => node.replaceChildren(...children.filter((child) => child !== null));
   const option = (value, text) => make("option", { value }, text);
   const count = (n, word) => `${number(n)} ${word}${n === 1 ? "" : "s"}`;
   const label = (index) => { const item = trace.items[index]; return `${item.id.split("-")[0]} ${item.name || item.kind}`; };
@@ -34,20 +36,22 @@
   const x = (at) => LEFT + at * step();
 
   function frame(host, height, top, name, ticks) {
-    const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${height + 20}`, role: "img", "aria-label": name, class: "chart" });
+    WIDTH = Math.max(320, host.clientWidth || 1000);
+    const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${height + 20}`, role: "img", "aria-label": name, class: "chart", "data-width": WIDTH });
     const y = (value) => height - (value / Math.max(1, top)) * (height - 10);
     for (let i = 0; i <= ticks; i++) {
       const value = (top * i) / ticks;
       svg.append(make("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }));
       svg.append(make("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, number(value)));
     }
-    const every = Math.max(1, Math.ceil(trace.calls.length / 20));
+    const every = Math.max(1, Math.ceil((trace.calls.length * 40) / WIDTH));
     for (let at = 0; at < trace.calls.length; at += every)
       svg.append(make("text", { x: x(at + 0.5), y: height + 14, "text-anchor": "middle" }, String(at + 1)));
     svg.append(make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: height }));
+    const wide = WIDTH;
     svg.addEventListener("click", (event) => {
-      const box = svg.getBoundingClientRect();
-      select(Math.floor((((event.clientX - box.left) / box.width) * WIDTH - LEFT) / step()));
+      const box = svg.getBoundingClientRect(), at = ((event.clientX - box.left) / box.width) * wide - LEFT;
+      select(Math.floor((at / (wide - LEFT - RIGHT)) * trace.calls.length));
     });
     host.replaceChildren(svg);
     return [svg, y];
@@ -132,6 +136,7 @@
     $("call").setAttribute("aria-valuetext", `call ${call + 1} of ${trace.calls.length}, ${number(c.sent)} tokens` +
       (c.pressured && c.kept < c.needed ? `, ${count(c.needed - c.kept, "needed value")} gone` : ""));
     for (const line of document.querySelectorAll(".chart .cursor")) {
+      WIDTH = Number(line.parentNode.dataset.width);
       line.setAttribute("x1", x(call + 0.5)); line.setAttribute("x2", x(call + 0.5));
     }
     drawCall(c);
@@ -155,7 +160,7 @@
       list.append(make("li", {}, make("code", {}, need.value), " ",
         make("span", { class: need.kept ? "good" : "bad" }, need.kept ? "✓ there" : "✗ gone"), from));
     }
-    $("calldetails").replaceChildren(
+    fill($("calldetails"),
       make("h3", { id: "callname" }, `Call ${call + 1} of ${trace.calls.length}, before message ${c.t}`),
       ...facts.map((text) => make("p", {}, text)),
       c.raised ? make("p", { class: "bad" }, c.raised) : null,
@@ -239,7 +244,7 @@
   function drawItem(item, index) {
     const uses = trace.needs.filter((need) => need.sources.includes(index));
     const signals = Object.entries(item.signals).filter(([, value]) => value > 0).map(([name, value]) => `${name} ${value}`).join(", ");
-    $("itemdetails").replaceChildren(
+    fill($("itemdetails"),
       make("h3", {}, `Item ${item.id}: ${item.kind}${item.name ? ` ${item.name}` : ""}`),
       make("p", { class: "mono" }, item.preview),
       make("p", {}, `${count(item.tokens, "token")}, message ${item.message}, there from call ${item.born + 1} on.`),
@@ -275,6 +280,8 @@
   }
 
   /* --- a run --- */
+  function draw() { drawContext(); drawCost(); drawCompare(); }
+
   function show(index) {
     trace = data.traces[index];
     call = 0; chosen = -1;
@@ -284,8 +291,9 @@
     const kinds = [...new Set(trace.items.map((item) => item.kind))];
     $("kind").replaceChildren(option("", "every kind"), ...kinds.map((kind) => option(kind, kind)));
     $("other").replaceChildren(...Object.keys(trace.others).map((name) => option(name, name)));
+    if (trace.others.window) $("other").value = "window";
     $("compare").hidden = !Object.keys(trace.others).length;
-    drawContext(); drawCost(); drawCompare();
+    draw();
     filter();
     const lost = trace.calls.findIndex((c) => c.pressured && c.kept < c.needed);
     select(lost >= 0 ? lost : trace.calls.length - 1);
@@ -309,6 +317,6 @@
   $("rows").addEventListener("mouseleave", () => { $("tip").hidden = true; });
   $("rows").addEventListener("focusout", () => { $("tip").hidden = true; });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") $("tip").hidden = true; });
-  addEventListener("resize", paint);
+  addEventListener("resize", () => { draw(); select(call); });
   show(0);
 })();
