@@ -120,6 +120,9 @@ def replay_runs(
     parts: Annotated[
         str | None, typer.Option(metavar="DIR|URL", help="Keep results here as Parquet; a run goes on from them.")
     ] = None,
+    engine: Annotated[str, typer.Option(metavar="local|ray", help="Where it runs: RAY_ADDRESS names a cluster.")] = (
+        "local"
+    ),
 ) -> int:
     """Replay recorded runs call by call under a budget: what the next call needed, what was kept, what it cost.
 
@@ -129,9 +132,11 @@ def replay_runs(
     """
     from jettison.cli import replaying
 
+    if engine not in ("local", "ray") or jobs < 1:
+        raise ConfigError(f"replay runs on engine 'local' or 'ray' with at least one job, not {engine!r} and {jobs}")
     setup = replaying.setup_of(budget, policy or [], baselines)
     wish = replaying.Wish(
-        *(tuple(paths), setup, wire, limit, jobs, "local", parts, html, json),
+        *(tuple(paths), setup, wire, limit, jobs, engine, parts, html, json),
         losses=losses,
         detail=detail,
     )

@@ -134,7 +134,7 @@ def _totals(wish: Wish, paths: Sequence[str], intake: Intake, worst: _Worst) -> 
         runs = trajectories(paths, intake, wire=wish.wire, limit=wish.limit)
         parts = Parts(wish.parts, _label(wish, paths)) if wish.parts else None
         if wish.engine == "ray":
-            from jettison.replay.cluster import measured_on_ray
+            from jettison.replay.cluster import measured_on_ray  # it asks for Ray, which few have
 
             return measured_on_ray(runs, wish.setup, parts, tell=tell)
         return measured(runs, wish.setup, jobs=wish.jobs, parts=parts, tell=tell)

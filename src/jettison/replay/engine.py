@@ -77,6 +77,11 @@ class Chunk:
     number: int
     runs: tuple[Trajectory, ...]
 
+    @property
+    def first(self) -> int:
+        """The number of its first trajectory, from 0."""
+        return self.number * CHUNK
+
 
 def policy_for(name: str, case: Case, setup: Setup) -> BenchPolicy:
     """The named policy, fresh, for one trajectory."""
