@@ -160,12 +160,29 @@ def tune_weights(
     l2: Annotated[float, typer.Option("--l2", metavar="X", help="Pull towards the weights in use.")] = 100.0,
     json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write weights and evidence here.")] = None,
     toml: Annotated[str | None, typer.Option("--toml", metavar="OUT", help="The same as commented TOML.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="OUT", help="Choose the settings of a policy instead, and write them here.")
+    ] = None,
+    budget: Annotated[str, typer.Option("--budget", "-b", metavar="SHARE", help="Of --policy: 25%, or 8k.")] = "25%",
+    aim: Annotated[str, typer.Option(metavar="support|cost", help="Of --policy: what is to get better.")] = "support",
+    wide: Annotated[bool, typer.Option("--wide", help="Of --policy: every combination, not one change at a time.")] = (
+        False
+    ),
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Of --policy: processes.")] = (
+        os.cpu_count() or 1
+    ),
 ) -> int:
     """Fit the weights by which values are kept on recorded runs, and say whether they beat the ones in use.
 
-    Changes nothing by itself. Needs the extra `jettison[tune]`. Exit codes: 0 fitted, whatever the verdict, 3 the
-    input is broken or too little, 64 wrong usage, 70 without the extra.
+    With --policy: replay the runs under several settings, choose, and write a policy file; the gain is judged on tasks
+    that were not chosen on, and settings change only where its interval shows one.
+
+    Changes nothing by itself. The weights need the extra `jettison[tune]`. Exit codes: 0 fitted, whatever the
+    verdict, 3 the input is broken or too little, 64 wrong usage, 70 without the extra.
     """
+    if policy is not None:
+        tuning.settings(paths, budget, aim=aim, by=by, folds=folds, jobs=jobs, wide=wide, out=policy)
+        return OK
     try:
         tuning.run(paths, by=by, folds=folds, l2=l2, json=json, toml=toml)
     except ModuleNotFoundError as missing:

@@ -123,7 +123,8 @@ class _Worst:
 
 def _totals(wish: Wish, paths: Sequence[str], intake: Intake, worst: _Worst) -> Totals:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("runs measured", total=wish.limit)
         per = len(wish.setup.policies) * len(wish.setup.budgets)
 
