@@ -84,7 +84,7 @@ def run(wish: Wish) -> None:
         from jettison.replay.page import page
 
         title = f"Replay of {', '.join(Path(path).name for path in wish.paths)[:80]}"
-        write_file(page(title, totals, wish.setup, intake, traces).encode("utf-8"), wish.html)
+        write_file(page(title, totals, wish.setup, intake, traces).encode("utf-8", "replace"), wish.html)
 
 
 @contextmanager

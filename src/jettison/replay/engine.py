@@ -8,6 +8,7 @@ counts, and a run that starts again takes what is there: nothing is lost and not
 
 from __future__ import annotations
 
+import multiprocessing
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -171,7 +172,8 @@ def _measured(chunks: Iterator[Chunk], setup: Setup, jobs: int) -> Iterator[tupl
     tries: Counter[int] = Counter()
     while True:
         waiting: deque[tuple[Chunk, Future[list[Result]] | None]] = deque()
-        with ProcessPoolExecutor(jobs) as pool:
+        # Spawned, not forked: the progress bar is a thread, and a fork of a process with threads can hang.
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
             while _deal(again, chunks, waiting, pool, setup, jobs):
                 done = _first(waiting)
                 if done is None:

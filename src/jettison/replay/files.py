@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -75,16 +76,17 @@ def _json(text: io.TextIOWrapper, name: str) -> Iterator[Numbered]:
     except (ValueError, RecursionError):
         yield from _whole(first, text, name)
         return
-    if isinstance(value, list):  # one line that is a list: the file is that list, unless more lines follow
+    following = ((number, line) for number, line in enumerate(text, 2) if line.strip())
+    second = next(following, None)
+    if isinstance(value, list) and second is None:  # one line that is a list: the file is that list
         yield from _entries(value)
     elif value is not None:
         yield 1, value
-    for number, line in enumerate(text, 2):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                yield Skipped(f"{name} row {number}", f"not JSON ({error})")
+    for number, line in following if second is None else chain([second], following):
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield Skipped(f"{name} row {number}", f"not JSON ({error})")
 
 
 def _whole(first: str, text: io.TextIOWrapper, name: str) -> Iterator[Numbered]:

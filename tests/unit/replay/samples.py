@@ -46,6 +46,16 @@ def responses() -> list[dict[str, Any]]:
     ]
 
 
+def gemini() -> Any:
+    contents: list[dict[str, Any]] = [{"role": "user", "parts": [{"text": GOAL}]}]
+    for _, name, arguments, result in CALLS:
+        contents.append({"role": "model", "parts": [{"functionCall": {"name": name, "args": arguments}}]})
+        response = {"name": name, "response": json.loads(result)}
+        contents.append({"role": "user", "parts": [{"functionResponse": response}]})
+    contents.append({"role": "model", "parts": [{"text": DONE}]})
+    return {"systemInstruction": {"parts": [{"text": SYSTEM}]}, "contents": contents}
+
+
 def requests(messages: list[dict[str, Any]]) -> list[tuple[list[dict[str, Any]], dict[str, Any]]]:
     """(messages of the request, its answer) of each call."""
     return [(messages[:at], m) for at, m in enumerate(messages) if m.get("role") == "assistant"]
@@ -286,6 +296,7 @@ SAMPLES: dict[str, tuple[Any, str, str]] = {
     "chat list": (chat(), "message-list", "openai-chat"),
     "responses list": (responses(), "message-list", "openai-responses"),
     "anthropic body": ({"max_tokens": 9, "system": SYSTEM, "messages": anthropic()}, "messages", "anthropic"),
+    "gemini body": (gemini(), "messages", "gemini"),
     "openai log": (openai_log(), "request-log", "openai-chat"),
     "anthropic log": (anthropic_log(), "request-log", "anthropic"),
     "litellm": (litellm_log(), "litellm", "openai-chat"),

@@ -109,6 +109,15 @@ def test_a_bad_file_is_skipped(content: bytes, tmp_path: Path) -> None:
     assert (len(runs), intake.files, intake.skipped) == (1, 2, 1), intake.examples
 
 
+def test_lines_that_are_message_lists_are_a_history_each(tmp_path: Path) -> None:
+    path = tmp_path / "lists.jsonl"
+    path.write_bytes(dump([chat(), chat()]))
+    runs, intake = read(path)
+    assert (len(runs), intake.skipped) == (2, 0)
+    path.write_text(json.dumps(chat()), encoding="utf-8")
+    assert len(read(path)[0]) == 1
+
+
 def test_folders_globs_and_several_paths(tmp_path: Path) -> None:
     for at in range(3):
         (tmp_path / "deep" / str(at)).mkdir(parents=True)

@@ -28,7 +28,7 @@ class Library:
         self.run = run
         self.native = run.native if run else None
         self.wire = self.native.wire if self.native else "openai-chat"
-        if self.native and self.policy.counter is None:
+        if run and self.policy.counter is None:
             self.policy = replace(self.policy, counter="o200k")  # what the measure counts with
 
     def start(self, head: Sequence[Message]) -> None:
