@@ -213,14 +213,17 @@ class _Watch:
             if item is not None:
                 self._seen(item, row)
         self._recalled()
+        changes: list[dict[str, int]] = [{} for _ in self.calls]
         for item in self.items:
-            if not item.tokens:
-                item.tokens = item.life[0][2]
-            ends = [entry[0] for entry in item.life[1:]] + [len(self.calls)]
-            for entry, end in zip(item.life, ends, strict=True):
-                for index in range(entry[0], end):
-                    bands = self.calls[index].bands
-                    bands[item.kind] = bands.get(item.kind, 0) + entry[2]
+            before = 0
+            for index, _, tokens, *_ in item.life:
+                changes[index][item.kind] = changes[index].get(item.kind, 0) + tokens - before
+                before = tokens
+        now: dict[str, int] = {}
+        for call, change in zip(self.calls, changes, strict=True):
+            for kind, tokens in change.items():
+                now[kind] = now.get(kind, 0) + tokens
+            call.bands = {kind: tokens for kind, tokens in now.items() if tokens}
 
     def _recalled(self) -> None:
         """An item that had been cut and whose text came in again later."""
@@ -241,20 +244,19 @@ class _Watch:
         for at, item in enumerate(self.source[: len(self.items)]):
             if item.kind in (Kind.RESULT, Kind.USER, Kind.DOCUMENT):
                 by_message.setdefault(item.message, []).append(at)
+        places: dict[str, list[int]] = {}
+        for at, message in enumerate(run.messages[run.head :], run.head):
+            if message["role"] in ("user", "tool"):
+                places.setdefault(self.case.texts(message).raw, []).append(at)
         found = []
         for index, call in enumerate(self.turns):
             missing = set(call.missing)
             for need in self.case.needs.get(call.t, ()):
-                sources: list[int] = []
-                for at in range(call.t - 1, run.head - 1, -1):
-                    message = run.messages[at]
-                    if message["role"] in ("user", "tool") and self.case.texts(message).raw in need.sources:
-                        origin = run.native.origins[at] if run.native else at
-                        held = by_message.get(origin, [])
-                        sources += [i for i in held if _text(self.source[i], texts).find(need.value)]
-                    if len(sources) >= SOURCES:
-                        break
-                found.append(Need(index, need.value, need.value not in missing, sorted(set(sources))))
+                stood = sorted(at for raw in need.sources for at in places.get(raw, ()) if at < call.t)[-SOURCES:]
+                origins = [run.native.origins[at] if run.native else at for at in stood]
+                held = {i for origin in origins for i in by_message.get(origin, ())}
+                sources = sorted(i for i in held if _text(self.source[i], texts).find(need.value))
+                found.append(Need(index, need.value, need.value not in missing, sources))
         return found
 
 
