@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -142,9 +143,10 @@ def _totals(wish: Wish, paths: Sequence[str], intake: Intake, worst: _Worst) -> 
 
 
 def _label(wish: Wish, paths: Sequence[str]) -> dict[str, Any]:
-    """What makes two runs the same: files with their sizes, policies, budgets."""
+    """What makes two runs the same: files with their sizes, policies, budgets, and our version."""
     found = [(str(file.path.resolve()), file.path.stat().st_size) for file in files_of(paths)]
-    return {"files": found, "setup": repr(wish.setup), "wire": wish.wire, "limit": wish.limit}
+    version = metadata.version("jettison")
+    return {"version": version, "files": found, "setup": repr(wish.setup), "wire": wish.wire, "limit": wish.limit}
 
 
 def _traces(wish: Wish, paths: Sequence[str], numbers: Sequence[int]) -> list[Trace]:

@@ -15,6 +15,7 @@ from jettison.errors import ConfigError
 from jettison.replay import engine
 from jettison.replay.engine import BASELINES, Chunk, Setup, WorkerLost, measured
 from jettison.replay.measure.metrics import Call, summary
+from jettison.replay.measure.run import case_of, replay
 from jettison.replay.measure.tally import SHARES, Tally, difference, spread
 from jettison.replay.measure.trajectory import Trajectory
 from jettison.replay.parts import Parts
@@ -73,6 +74,15 @@ def sums(totals: Totals) -> dict[Any, Any]:
 @pytest.fixture(scope="module")
 def plain() -> Totals:
     return measured(runs(), SETUP)
+
+
+@pytest.mark.parametrize("name", ["jettison", "jettison-economy", "window", "clairvoyant"])
+def test_the_product_and_the_bench_give_the_same_figures(name: str) -> None:
+    run = Trajectory("r", "made-up", "made-up/t", history(30, seed=2))
+    case = case_of(run)
+    expected = summary(replay(case, name, 0.25).calls)
+    found = measured([run], Setup((name,))).of(name, 0.25)[0]
+    assert found.figures() == {key: pytest.approx(value) for key, value in expected.items()}
 
 
 def test_one_process(plain: Totals) -> None:
