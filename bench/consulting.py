@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bench.library import Library
 from bench.traces import Message
 from bench.units import Case
+from jettison.replay.measure.library import Library
 
 __all__ = ["Consulting", "Remembering", "Took"]
 
@@ -56,7 +56,7 @@ class Consulting(Library):
     def __init__(self, case: Case, relevance: str) -> None:
         self.embedder = Remembering()
         self.case, self.now = case, 0
-        more = {"judge": self.judge} if relevance == "full" else {}
+        more: dict[str, Any] = {"judge": self.judge} if relevance == "full" else {}
         super().__init__(profile="safe", relevance=relevance, embedder=self.embedder, **more)
 
     def fit(self, messages: list[Message], budget: int) -> list[Message]:

@@ -13,10 +13,10 @@ from typing import Any
 
 from bench.consulting import Remembering
 from bench.formula import PlainFormula
-from bench.policies import Window
 from bench.prose_set import History, histories
 from bench.traces import Message, text_of, tokens
 from bench.units import BenchPolicy, WholeUnits
+from jettison.replay.measure.policies import Window
 
 __all__ = ["SETTINGS", "Oracle", "Tried", "report", "run"]
 

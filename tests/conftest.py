@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,3 +35,17 @@ def postgres_url(postgres_server: Server) -> str:
     with psycopg.connect(postgres_server.url) as base:
         base.execute("DROP TABLE IF EXISTS jettison_words, jettison_holds, jettison_texts")
     return postgres_server.url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium. Without it the test is skipped, or fails where .ci/run says it is there."""
+    import browser as chromium
+
+    reason = chromium.missing()
+    if reason is not None:
+        if os.environ.get(chromium.REQUIRED):
+            pytest.fail(f"{chromium.REQUIRED} is set, and {reason}")
+        pytest.skip(reason)
+    with chromium.running() as running:
+        yield running

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
 from jettison.errors import ConfigError
@@ -119,6 +120,14 @@ class Policy:
             raise ConfigError(f"drop_unused_tools must be a number of steps >= 1, not {after!r}")
         if self.on_unsafe not in ("raise", "degrade"):
             raise ConfigError(f"on_unsafe must be 'raise' or 'degrade', not {self.on_unsafe!r}")
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], **changes: Any) -> Policy:
+        """The policy of a TOML file, with `changes` on top; `jettison/jettison.toml` lists every setting with its
+        evidence. Raises ConfigError, with the file and the setting."""
+        from jettison.settings import read_settings
+
+        return cls(**{**read_settings(path, [entry.name for entry in fields(cls)]), **changes})
 
     @property
     def size(self) -> Budget:

@@ -98,6 +98,58 @@ def demo(
     return OK if show(parse_budget(budget)) else CANNOT_FIT
 
 
+@app.command(name="replay", short_help="Measure policies on recorded runs.")
+def replay_runs(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, globs; - is standard input.")],
+    budget: Annotated[
+        str, typer.Option("--budget", "-b", metavar="SHARE", help="Of the body: 25%, or 50%,25%,10%; or tokens: 8k.")
+    ] = "25%",
+    policy: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="A policy file; can be given again to compare several.")
+    ] = None,
+    baselines: Annotated[bool, typer.Option("--baselines", help="Bounds and baselines beside it.")] = False,
+    html: Annotated[str | None, typer.Option(metavar="OUT", help="Write a page that works offline.")] = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write all figures; - is output.")] = None,
+    losses: Annotated[int, typer.Option(metavar="N", help="Print N calls that missed something, and why.")] = 0,
+    detail: Annotated[int, typer.Option(metavar="N", help="Runs drawn on the page: those that lost most.")] = 8,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes.")] = os.cpu_count() or 1,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many runs, the first ones.")] = None,
+    wire: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"{', '.join(WIRES)}. Told from the content if not given.")
+    ] = None,
+    parts: Annotated[
+        str | None, typer.Option(metavar="DIR|URL", help="Keep results here as Parquet; a run goes on from them.")
+    ] = None,
+    engine: Annotated[str, typer.Option(metavar="local|ray", help="Where it runs: RAY_ADDRESS names a cluster.")] = (
+        "local"
+    ),
+) -> int:
+    """Replay recorded runs call by call under a budget: what the next call needed, what was kept, what it cost.
+
+    Reads chat JSONL, request logs (OpenAI, Anthropic, LiteLLM), Claude Code, Codex, SWE-agent, tau-bench, OpenAI
+    Agents, LangChain, OpenTelemetry, Langfuse and Parquet; .gz and .zst. What cannot be read is counted and skipped.
+    Exit codes: 0 measured, 3 nothing could be read, 64 wrong usage, 70 an extra is missing (jettison[replay]).
+    """
+    from jettison.cli import replaying
+
+    if engine not in ("local", "ray") or jobs < 1:
+        raise ConfigError(f"replay runs on engine 'local' or 'ray' with at least one job, not {engine!r} and {jobs}")
+    setup = replaying.setup_of(budget, policy or [], baselines)
+    wish = replaying.Wish(
+        *(tuple(paths), setup, wire, limit, jobs, engine, parts, html, json),
+        losses=losses,
+        detail=detail,
+    )
+    try:
+        replaying.run(wish)
+    except ModuleNotFoundError as missing:
+        if "pip install 'jettison[" not in str(missing):
+            raise
+        complain(str(missing))
+        return INTERNAL
+    return OK
+
+
 @app.command(name="tune", short_help="Fit the weights on recorded runs.")
 def tune_weights(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Recorded runs, as `fit` reads them.")],
@@ -108,12 +160,29 @@ def tune_weights(
     l2: Annotated[float, typer.Option("--l2", metavar="X", help="Pull towards the weights in use.")] = 100.0,
     json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write weights and evidence here.")] = None,
     toml: Annotated[str | None, typer.Option("--toml", metavar="OUT", help="The same as commented TOML.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="OUT", help="Choose the settings of a policy instead, and write them here.")
+    ] = None,
+    budget: Annotated[str, typer.Option("--budget", "-b", metavar="SHARE", help="Of --policy: 25%, or 8k.")] = "25%",
+    aim: Annotated[str, typer.Option(metavar="support|cost", help="Of --policy: what is to get better.")] = "support",
+    wide: Annotated[bool, typer.Option("--wide", help="Of --policy: every combination, not one change at a time.")] = (
+        False
+    ),
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Of --policy: processes.")] = (
+        os.cpu_count() or 1
+    ),
 ) -> int:
     """Fit the weights by which values are kept on recorded runs, and say whether they beat the ones in use.
 
-    Changes nothing by itself. Needs the extra `jettison[tune]`. Exit codes: 0 fitted, whatever the verdict, 3 the
-    input is broken or too little, 64 wrong usage, 70 without the extra.
+    With --policy: replay the runs under several settings, choose, and write a policy file; the gain is judged on tasks
+    that were not chosen on, and settings change only where its interval shows one.
+
+    Changes nothing by itself. The weights need the extra `jettison[tune]`. Exit codes: 0 fitted, whatever the
+    verdict, 3 the input is broken or too little, 64 wrong usage, 70 without the extra.
     """
+    if policy is not None:
+        tuning.settings(paths, budget, aim=aim, by=by, folds=folds, jobs=jobs, wide=wide, out=policy)
+        return OK
     try:
         tuning.run(paths, by=by, folds=folds, l2=l2, json=json, toml=toml)
     except ModuleNotFoundError as missing:

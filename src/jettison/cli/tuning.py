@@ -7,12 +7,45 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
+from jettison.cli.budget import parse_budget
 from jettison.cli.output import to_json, write_file
+from jettison.replay import search
+from jettison.replay.sources import Intake, trajectories
 from jettison.replay.tune import Tuned, collect, tune
 
-__all__ = ["run", "to_toml"]
+__all__ = ["run", "settings", "to_toml"]
+
+
+def settings(
+    paths: Sequence[str], budget: str, *, aim: str, by: str, folds: int, jobs: int, wide: bool, out: str
+) -> None:
+    """Choose a policy's settings on the runs, show what was tried, and write the file. Raises what `search` raises."""
+    wanted = parse_budget(budget)
+    intake = Intake()
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("runs measured", total=None)
+        per = len(search.candidates(wide))
+        found = search.search(
+            trajectories(paths, intake),
+            fraction=wanted.share or 0.25,
+            tokens=wanted.tokens,
+            aim=aim,
+            by=by,
+            folds=folds,
+            jobs=jobs,
+            wide=wide,
+            tell=lambda first, results: progress.advance(task, len(results) / per),
+        )
+    if intake.skipped:
+        print(f"note: {intake.skipped} rows or files could not be read", file=sys.stderr)
+    text = search.to_toml(found, paths)
+    for line in text.split("\n\n")[0].splitlines()[1:]:
+        print(line.removeprefix("# ").removeprefix("#"))
+    write_file(text.encode("utf-8"), out)
 
 
 def run(paths: Sequence[str], *, by: str, folds: int, l2: float, json: str | None, toml: str | None) -> None:

@@ -20,7 +20,7 @@ from jettison.errors import ConfigError, InvalidInput
 from jettison.replay import claude_code
 from jettison.replay.guess import WIRES, guess_wire
 
-__all__ = ["Recorded", "read", "read_all", "read_bytes"]
+__all__ = ["Recorded", "embedded", "read", "read_all", "read_bytes", "recorded_of", "request_in"]
 
 _LISTS = ("messages", "input", "contents")
 _SYSTEM = {
@@ -28,6 +28,7 @@ _SYSTEM = {
     "anthropic": ("system",),
     "gemini": ("systemInstruction", "system_instruction"),
 }
+_IDS, _TASKS = ("id", "custom_id", "run_id", "trace_id"), ("task", "task_id", "instance_id")
 _EXPECTED = (
     "expected a list of messages, a request body with `messages`, `input` or `contents`, "
     "JSONL rows with `messages`, or a Claude Code session"
@@ -48,6 +49,8 @@ class Recorded:
     """The whole request, when the input was one; `messages` are its own."""
     name: str = ""
     """File name, and which row of it."""
+    id: str = ""
+    """What the file calls this run, where it does."""
     task: str = ""
     """Of which task it was a run, where the row has a `task`."""
     notes: tuple[str, ...] = ()
@@ -68,9 +71,9 @@ def read_all(source: str, *, wire: str | None = None) -> list[Recorded]:
     data, name = _load(source)
     text = _decode(data, name)
     rows = [] if not text.strip() or _whole(text, name)[0] else _lines(text, name)[0]
-    if not rows or not all(isinstance(row, dict) and _request(row) for row in rows):
+    if not rows or not all(isinstance(row, dict) and request_in(row) for row in rows):
         return [read_bytes(data, name=name, wire=wire)]
-    return [_recorded(row, wire, f"{name} row {number}", []) for number, row in enumerate(rows, 1)]
+    return [recorded_of(row, wire, f"{name} row {number}", []) for number, row in enumerate(rows, 1)]
 
 
 def _load(source: str) -> tuple[bytes, str]:
@@ -163,14 +166,14 @@ def _from_rows(rows: list[Any], name: str, row: int | None, wire: str | None, no
     if claude_code.is_session(rows):
         _only_row(row, name)
         messages, model, more = claude_code.conversation(rows, name)
-        return _recorded({"messages": messages, "model": model}, "anthropic", name, [*notes, *more])
-    if any(_request(value) for value in rows):
+        return recorded_of({"messages": messages, "model": model}, "anthropic", name, [*notes, *more])
+    if any(request_in(value) for value in rows):
         return _pick(rows, name, row, wire)
     if not all("role" in value or isinstance(value.get("type"), str) or "parts" in value for value in rows):
         keys = ", ".join(sorted(map(str, rows[0]))[:8]) or "none"
         raise InvalidInput(f"{name}: the first entry is no message (its keys: {keys}); {_EXPECTED}")
     _only_row(row, name)
-    return _recorded({"messages": rows}, wire, name, notes)
+    return recorded_of({"messages": rows}, wire, name, notes)
 
 
 def _pick(rows: Sequence[dict[str, Any]], name: str, row: int | None, wire: str | None) -> Recorded:
@@ -180,7 +183,7 @@ def _pick(rows: Sequence[dict[str, Any]], name: str, row: int | None, wire: str 
     notes = []
     if row is None and len(rows) > 1:
         notes.append(f"{name} holds {len(rows)} histories: this is row 1, --row N selects another")
-    return _recorded(rows[number - 1], wire, f"{name} row {number}", notes)
+    return recorded_of(rows[number - 1], wire, f"{name} row {number}", notes)
 
 
 def _only_row(row: int | None, name: str) -> None:
@@ -190,8 +193,8 @@ def _only_row(row: int | None, name: str) -> None:
 
 def _single(record: dict[str, Any], name: str, row: int | None, wire: str | None) -> Recorded:
     _only_row(row, name)
-    found = _recorded(record, wire, name, [])
-    body = _request(record) or record
+    found = recorded_of(record, wire, name, [])
+    body = request_in(record) or record
     return replace(found, body={**body, str(_key(body)): found.messages})
 
 
@@ -204,14 +207,15 @@ def _key(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _request(record: dict[str, Any]) -> dict[str, Any] | None:
+def request_in(record: dict[str, Any]) -> dict[str, Any] | None:
     """The part that holds the history: the record, or what a log or batch line ({"body": {…}}) wraps."""
     inner = (record, *(record.get(key) for key in ("body", "request", "kwargs")))
     return next((value for value in inner if isinstance(value, dict) and _key(value)), None)
 
 
-def _recorded(record: dict[str, Any], wire: str | None, name: str, notes: list[str]) -> Recorded:
-    found = _request(record)
+def recorded_of(record: dict[str, Any], wire: str | None, name: str, notes: list[str]) -> Recorded:
+    """The history in a record, a request body or what wraps one. Raises InvalidInput when there is none."""
+    found = request_in(record)
     if found is None:
         raise InvalidInput(f"{name} has no messages (its keys: {', '.join(map(str, record)) or 'none'}); {_EXPECTED}")
     key = str(_key(found))
@@ -224,26 +228,27 @@ def _recorded(record: dict[str, Any], wire: str | None, name: str, notes: list[s
         wire=wire,
         messages=messages,
         system=system,
-        tools=_embedded(found.get("tools")) or None,
+        tools=embedded(found.get("tools")) or None,
         model=model if isinstance(model, str) else None,
         name=name,
-        task=str(record.get("task", "")),
+        id=str(next((record[key] for key in _IDS if record.get(key) is not None), "")),
+        task=str(next((record[key] for key in _TASKS if record.get(key) is not None), "")),
         notes=tuple(notes),
     )
 
 
-def _embedded(value: Any) -> Any:
-    """A list that was stored as JSON text in a column, opened."""
-    if isinstance(value, str) and value.lstrip()[:1] == "[":
+def embedded(value: Any) -> Any:
+    """A list or an object that was stored as JSON text in a column, opened; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
     return value
 
 
 def _messages(value: Any, key: str, name: str) -> list[dict[str, Any]]:
-    value = _embedded(value)
+    value = embedded(value)
     if isinstance(value, str) and key == "input":
         value = [{"role": "user", "content": value}]
     if not isinstance(value, list):

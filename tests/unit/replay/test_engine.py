@@ -1,0 +1,168 @@
+"""Sums equal the metrics they replace; nothing is lost or counted twice whatever happens to workers or the run."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.synthetic import history
+
+from jettison.errors import ConfigError
+from jettison.replay import engine
+from jettison.replay.engine import BASELINES, Chunk, Setup, WorkerLost, measured
+from jettison.replay.measure.metrics import Call, summary
+from jettison.replay.measure.run import case_of, replay
+from jettison.replay.measure.tally import SHARES, Tally, difference, spread
+from jettison.replay.measure.trajectory import Trajectory
+from jettison.replay.parts import Parts
+from jettison.replay.totals import Result, Totals
+
+SETUP = Setup(("jettison", "window"), (0.5, 0.25))
+
+
+def runs(count: int = 20) -> list[Trajectory]:
+    return [Trajectory(f"r{at}", "made-up", f"made-up/t{at % 7}", history(14, seed=at % 5)) for at in range(count)]
+
+
+def call(draw: random.Random) -> Call:
+    made = Call(4, 100, draw.randint(50, 200), draw.randint(0, 50), draw.randint(0, 120), draw.randint(0, 50))
+    made.before, made.needed = draw.choice([0, 60]), draw.randint(0, 4)
+    made.kept = draw.randint(0, made.needed)
+    made.bound = draw.randint(0, made.kept)
+    made.recorded, made.oversize = draw.randint(0, made.bound), draw.random() < 0.3
+    if draw.random() < 0.2:
+        made.raised, made.lost_anyway = "StateBroken", draw.random() < 0.5
+    made.invalid = ["x"] if draw.random() < 0.1 else []
+    return made
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sums_give_the_metrics_of_the_calls(seed: int) -> None:
+    draw = random.Random(seed)
+    groups = [[call(draw) for _ in range(draw.randint(0, 9))] for _ in range(5)]
+    whole = Tally()
+    for group in groups:
+        whole.add(Tally.of(group))
+    assert whole.trajectories == 5
+    expected = summary([one for group in groups for one in group])
+    assert whole.figures() == {name: pytest.approx(value) for name, value in expected.items()}
+
+
+def test_an_interval_draws_tasks_and_needs_two() -> None:
+    good, bad = Tally(needed=10, kept=10), Tally(needed=10, kept=0)
+    assert spread([good], "strict") is None
+    assert spread([good] * 5, "strict") == (1.0, 1.0)
+    low, high = spread([good, bad] * 5, "strict") or (0, 0)
+    assert 0 < low < 0.5 < high < 1
+    assert difference([good, bad], [bad, bad], "strict") == (0.5, (0.0, 1.0))
+    assert difference([bad], [bad], "strict") is None
+    assert all(spread([Tally(), Tally()], name) is None for name in SHARES)
+
+
+def sums(totals: Totals) -> dict[Any, Any]:
+    """What must not change; seconds do."""
+    return {
+        key: {name: pytest.approx(value) for name, value in tally.figures().items()}
+        for key, tally in totals.tasks.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def plain() -> Totals:
+    return measured(runs(), SETUP)
+
+
+@pytest.mark.parametrize("name", ["jettison", "jettison-economy", "window", "clairvoyant"])
+def test_the_product_and_the_bench_give_the_same_figures(name: str) -> None:
+    run = Trajectory("r", "made-up", "made-up/t", history(30, seed=2))
+    case = case_of(run)
+    expected = summary(replay(case, name, 0.25).calls)
+    found = measured([run], Setup((name,))).of(name, 0.25)[0]
+    assert found.figures() == {key: pytest.approx(value) for key, value in expected.items()}
+
+
+def test_one_process(plain: Totals) -> None:
+    assert plain.trajectories == 20
+    assert len(plain.of("window", 0.25)) == 7
+    assert sum(task.trajectories for task in plain.of("window", 0.25)) == 20
+    assert plain.sets == ["made-up"]
+
+
+def test_two_processes_give_the_same(plain: Totals) -> None:
+    found = measured(runs(), SETUP, jobs=2)
+    assert (found.trajectories, found.tasks.keys()) == (20, plain.tasks.keys())
+    assert {key: tally.figures() for key, tally in found.tasks.items()} == sums(plain)
+
+
+def killing_work(chunk: Chunk, setup: Setup) -> list[Result]:
+    flag = Path(os.environ["KILL_FLAG"])
+    if chunk.number == 1 and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return REAL(chunk, setup)
+
+
+def deadly_work(chunk: Chunk, setup: Setup) -> list[Result]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return []
+
+
+REAL = engine.work
+
+
+def test_a_killed_worker_changes_no_figure(plain: Totals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KILL_FLAG", str(tmp_path / "killed"))
+    monkeypatch.setattr(engine, "work", killing_work)
+    found = measured(runs(), SETUP, jobs=2)
+    assert (tmp_path / "killed").exists()
+    assert found.trajectories == 20
+    assert {key: tally.figures() for key, tally in found.tasks.items()} == sums(plain)
+
+
+def test_a_worker_that_dies_every_time_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "work", deadly_work)
+    with pytest.raises(WorkerLost, match="r0"):
+        measured(runs(8), SETUP, jobs=2)
+
+
+def test_a_run_goes_on_where_it_was_stopped(plain: Totals, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    url, run = str(tmp_path / "parts"), {"paths": ["x"]}
+    with pytest.raises(KeyboardInterrupt):
+        measured(runs(), SETUP, parts=Parts(url, run), tell=stop)
+    first = Parts(url, run)
+    assert list(first.done()) == [0]
+    told: list[int] = []
+    found = measured(runs(), SETUP, parts=first, tell=lambda number, results: told.append(number))
+    assert sorted(told) == [0, 8, 16]
+    assert {key: tally.figures() for key, tally in found.tasks.items()} == sums(plain)
+    pytest.importorskip("duckdb")
+    added = first.totals()
+    assert added.trajectories == 20
+    assert {key: tally.figures() for key, tally in added.tasks.items()} == sums(plain)
+    with pytest.raises(ConfigError, match="another run"):
+        Parts(url, {"paths": ["y"]})
+
+
+def stop(number: int, results: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_parts_on_any_fsspec_path(plain: Totals) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("duckdb")
+    parts = Parts("memory://run-7/parts", {})
+    measured(runs(), SETUP, parts=parts)
+    again = Parts("memory://run-7/parts", {})
+    assert sorted(again.done()) == [0, 1, 2]
+    again.write(1, again.read(1) or [])
+    assert {key: tally.figures() for key, tally in again.totals().tasks.items()} == sums(plain)
+
+
+def test_a_budget_in_tokens_and_every_baseline() -> None:
+    found = measured(runs(3), Setup((*BASELINES, "jettison-economy"), tokens=900))
+    assert {key[:2] for key in found.tasks} == {(name, 0.0) for name in (*BASELINES, "jettison-economy")}
