@@ -128,7 +128,8 @@ class Sending:
 
 def fitting_client(inner: Any, fitter: Fitter) -> Any:
     """An httpx client (sync or async as `inner` is) that fits what it sends, and sends it through `inner`."""
-    http, transport, atransport = _classes(type(inner).__mro__[-2].__module__.partition(".")[0])
+    packages = (cls.__module__.partition(".")[0] for cls in type(inner).__mro__)
+    http, transport, atransport = _classes(next(name for name in packages if name in ("httpx", "httpx2")))
     timeout = inner.timeout
     if isinstance(inner, http.AsyncClient):
         return http.AsyncClient(transport=atransport(inner, fitter), timeout=timeout, base_url=inner.base_url)
@@ -137,7 +138,7 @@ def fitting_client(inner: Any, fitter: Fitter) -> Any:
 
 @lru_cache(maxsize=4)
 def _classes(package: str) -> tuple[ModuleType, Any, Any]:
-    """(httpx, transport, async transport) of the httpx that the SDK uses: it has successors of the same shape."""
+    """(httpx, transport, async transport) of the httpx that the SDK uses, or of its fork httpx2."""
     from importlib import import_module
 
     http: Any = import_module(package)
