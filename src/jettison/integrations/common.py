@@ -62,6 +62,13 @@ class Conversation(Session):
         """`fit`; takes and raises the same."""
         return cast(Sourced, self.fit(messages, **given))
 
+    def usage(self, *, input_tokens: int, cache_read_tokens: int = 0, cache_write_tokens: int = 0) -> None:
+        """As `Session.usage`; after an overflow a count below ours is not believed any more."""
+        counts = {"cache_read_tokens": cache_read_tokens, "cache_write_tokens": cache_write_tokens}
+        super().usage(input_tokens=input_tokens, **counts)
+        if self.overflows:
+            self._ratio = max(1.0, self._ratio)
+
     async def afit_sourced(self, messages: list[Any], **given: Any) -> Sourced:
         """`afit`; takes and raises the same."""
         return cast(Sourced, await self.afit(messages, **given))
@@ -73,6 +80,7 @@ class Conversation(Session):
         limit = max(1, int(min(sent, size.limit) * TIGHTER))
         self.overflows += 1
         log.warning("the provider refused %d tokens as too many: the limit is now %d", sent, limit)
+        self._ratio = max(1.0, self._ratio)
         reserve = size.window - size.limit
         self.policy = replace(self.policy, budget=replace(size, window=limit + reserve))
 

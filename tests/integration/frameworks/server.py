@@ -116,7 +116,7 @@ def _refused(path: str, text: str) -> dict[str, Any]:
 
 
 def _answer(path: str, action: list[Call] | str, script: Script) -> dict[str, Any]:
-    size, step = script.sizes[-1], script.step
+    size, step = script.sizes[-1], len(script.sizes)
     calls = [] if isinstance(action, str) else [(f"call_{step}_{n}", call) for n, call in enumerate(action)]
     text = action if isinstance(action, str) else None
     if path.endswith("/chat/completions"):

@@ -10,7 +10,7 @@ import pytest
 
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
-    CALLS, GOALS, SYSTEM, TOOLS, Script, World, outcome, page, parameters, quarter,
+    CALLS, GOALS, SYSTEM, TOOLS, Script, World, outcome, page, parameters, quarter, window,
 )  # fmt: skip
 from integration.frameworks.task import Call as ScriptCall
 from jettison import BudgetUnreachable
@@ -27,6 +27,7 @@ from jettison.integrations.clients import wrap
 from jettison.integrations.openai_agents import JettisonFilter, JettisonModel, JettisonSession, recall_tool
 
 BUDGET = quarter()
+WINDOW = window(BUDGET)
 agents.set_tracing_disabled(True)
 
 
@@ -73,10 +74,9 @@ def run(
     return asyncio.run(go())
 
 
-@pytest.mark.parametrize("language", ["en", "ru"])
-@pytest.mark.parametrize("how", ["async", "streamed"])
+@pytest.mark.parametrize(("language", "how"), [("en", "async"), ("ru", "streamed")])
 def test_a_task_of_60_calls_is_finished_in_a_quarter_of_its_history(language: str, how: str) -> None:
-    script, world, session = Script(window=BUDGET), World(), SQLiteSession("case")
+    script, world, session = Script(window=WINDOW), World(), SQLiteSession("case")
     with serving(script) as server:
         result = run(
             agent(plain(server), world), language, fit=JettisonFilter(BUDGET), session=session, stream=how == "streamed"
@@ -90,7 +90,7 @@ def test_a_task_of_60_calls_is_finished_in_a_quarter_of_its_history(language: st
 
 
 def test_the_same_synchronously() -> None:
-    script, world = Script(window=BUDGET), World()
+    script, world = Script(window=WINDOW), World()
     with serving(script) as server:
         run(agent(plain(server), world), fit=JettisonFilter(BUDGET), sync=True)
     assert outcome(script, world).done, outcome(script, world)
@@ -98,9 +98,9 @@ def test_the_same_synchronously() -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_model_fits_too_takes_usage_and_tries_once_more(stream: bool) -> None:
-    script, world = Script(window=BUDGET), World()
+    script, world = Script(window=WINDOW), World()
     with serving(script) as server:
-        model = JettisonModel(plain(server), BUDGET * 3 // 2)  # we were told a window that is too large
+        model = JettisonModel(plain(server), BUDGET * 2)  # we were told a window that is too large
         run(agent(model, world), stream=stream)
     assert outcome(script, world).done, outcome(script, world)
     assert script.overflows == 1
@@ -109,7 +109,7 @@ def test_a_model_fits_too_takes_usage_and_tries_once_more(stream: bool) -> None:
 
 
 def test_a_wrapped_client_does_as_well() -> None:
-    script, world = Script(window=BUDGET), World()
+    script, world = Script(window=WINDOW), World()
     with serving(script) as server:
         run(agent(OpenAIResponsesModel("gpt-4o", wrap(client(server), BUDGET)), world))
     assert outcome(script, world).done, outcome(script, world)
@@ -122,7 +122,7 @@ def test_what_is_lost_without_it() -> None:
         ("ToolOutputTrimmer", ToolOutputTrimmer(recent_turns=1)),
         ("JettisonFilter", JettisonFilter(BUDGET)),
     ):
-        script, world = Script(window=BUDGET), World()
+        script, world = Script(window=WINDOW), World()
         error: Exception | None = None
         with serving(script) as server:
             try:

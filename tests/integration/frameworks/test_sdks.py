@@ -11,7 +11,7 @@ import pytest
 
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
-    CALLS, GOALS, SYSTEM, TOOLS, Script, World, openai_tools, outcome, page, parameters, quarter,
+    CALLS, GOALS, SYSTEM, TOOLS, Script, World, openai_tools, outcome, page, parameters, quarter, window,
 )  # fmt: skip
 from jettison import Budget, CannotFit, ConfigError, Policy
 
@@ -25,6 +25,7 @@ from jettison.integrations.clients import session_of, wrap
 from jettison.integrations.http import HEADER
 
 BUDGET = quarter()
+WINDOW = window(BUDGET)
 POLICY = Policy(budget=BUDGET, counter="o200k")
 Loop = Callable[[Any, World], Any]
 
@@ -219,7 +220,7 @@ def test_async_streams_pass_through() -> None:
 def test_what_is_lost_without_it() -> None:
     rows = {}
     for name, trim in (("no trimming", None), ("newest messages that fit", 14)):
-        script, world = Script(window=BUDGET), World()
+        script, world = Script(window=WINDOW), World()
         error: Exception | None = None
         with serving(script) as server:
             client = plain(server, "chat")
@@ -279,9 +280,9 @@ def test_a_client_that_is_wrapped_is_not_changed_and_other_requests_pass() -> No
 
 @pytest.mark.parametrize("kind", LOOPS)
 def test_after_an_overflow_it_tries_once_more_and_tighter(kind: str) -> None:
-    script, world = Script(window=BUDGET), World()
+    script, world = Script(window=WINDOW), World()
     with serving(script) as server:
-        LOOPS[kind](wrap(plain(server, kind), Policy(budget=BUDGET * 3 // 2, counter="o200k")), world)
+        LOOPS[kind](wrap(plain(server, kind), Policy(budget=BUDGET * 2, counter="o200k")), world)
     assert outcome(script, world).done, outcome(script, world)
     assert 1 <= script.overflows <= 2
 
