@@ -143,7 +143,7 @@ def _classes(package: str) -> tuple[ModuleType, Any, Any]:
 
     http: Any = import_module(package)
 
-    class Watched(http.SyncByteStream):  # type: ignore[misc,name-defined]
+    class Watched(http.SyncByteStream):
         def __init__(self, response: Any, meter: Meter) -> None:
             self.response, self.meter = response, meter
 
@@ -156,7 +156,7 @@ def _classes(package: str) -> tuple[ModuleType, Any, Any]:
         def close(self) -> None:
             self.response.close()
 
-    class AsyncWatched(http.AsyncByteStream):  # type: ignore[misc,name-defined]
+    class AsyncWatched(http.AsyncByteStream):
         def __init__(self, response: Any, meter: Meter) -> None:
             self.response, self.meter = response, meter
 
@@ -184,7 +184,7 @@ def _classes(package: str) -> tuple[ModuleType, Any, Any]:
             return http.Response(old.status_code, headers=headers, content=stream)
         return http.Response(old.status_code, headers=headers, stream=stream)
 
-    class Transport(http.BaseTransport):  # type: ignore[misc,name-defined]
+    class Transport(http.BaseTransport):
         """Hands requests on to the client that was there before, fitted."""
 
         def __init__(self, inner: Any, fitter: Fitter) -> None:
@@ -213,7 +213,7 @@ def _classes(package: str) -> tuple[ModuleType, Any, Any]:
         def close(self) -> None:
             self.inner.close()
 
-    class AsyncTransport(http.AsyncBaseTransport):  # type: ignore[misc,name-defined]
+    class AsyncTransport(http.AsyncBaseTransport):
         def __init__(self, inner: Any, fitter: Fitter) -> None:
             self.inner, self.fitter = inner, fitter
 

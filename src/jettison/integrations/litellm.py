@@ -78,7 +78,8 @@ class JettisonLogger(CustomLogger, _Fitting):
     Fits `acompletion`, `aresponses` and Anthropic messages (`anthropic_messages`), streams too, in the SDK, the router
     and the proxy; arguments must be given by name. A conversation is known by `litellm_session_id` (or
     `metadata={"session_id": …}`), else by its first message; those of different proxy keys never meet. The provider's
-    usage flows back. After an overflow error the next try of this conversation (LiteLLM's own retries) is tighter.
+    usage flows back (not that of streams). After an overflow error the next try of this conversation (LiteLLM's own
+    retries, or yours) is tighter.
 
     LiteLLM has no such hook for sync `completion`: use `LiteLLM`. Raises NothingSafeFits, which is a
     `ContextWindowExceededError` and a `CannotFit`.
@@ -104,12 +105,14 @@ class JettisonLogger(CustomLogger, _Fitting):
         except CannotFit as error:
             raise NothingSafeFits(str(kwargs.get("model")), error) from error
 
-    async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
-        wire = _wire(kwargs.get("call_type"))
-        request = kwargs.get("litellm_params", {}) | {"messages": kwargs.get("messages"), "input": kwargs.get("input")}
-        session = None if wire is None else self._found(request, wire)
+    async def async_post_call_success_deployment_hook(
+        self, request_data: dict[str, Any], response: Any, call_type: Any
+    ) -> None:
+        """Takes the provider's count. The logging events come later, when the next request may be on its way."""
+        wire = _wire(call_type)
+        session = None if wire is None else self._found(request_data, wire)
         if session is not None:
-            _feed(session, response_obj)
+            _feed(session, response)
 
     async def async_post_call_failure_deployment_hook(
         self, request_data: Mapping[str, Any], exception: Exception, call_type: Any, fallback_depth: int | None = None
@@ -165,26 +168,20 @@ def _key(request: Mapping[str, Any], wire: str) -> str:
     named = request.get("litellm_session_id") or metadata.get("session_id")
     history = request.get(_FIELDS[wire])
     if not named and isinstance(history, list):
-        first = next((message for message in history if _role(message) == "user"), None)
-        named = digest(_said(first))
+        first = next((message for message in history if _read(message, "role") == "user"), None)
+        named = digest(_read(first, "content"))
     return f"{owner or ''}/{named or digest(history)}"
 
 
-def _role(message: Any) -> Any:
-    return message.get("role") if isinstance(message, Mapping) else getattr(message, "role", None)
-
-
-def _said(message: Any) -> Any:
-    return message.get("content") if isinstance(message, Mapping) else getattr(message, "content", None)
+def _read(value: Any, name: str) -> Any:
+    """A field of one of LiteLLM's objects, or of a dict in its place."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def _feed(session: Conversation, response: Any) -> None:
     """LiteLLM's counts have what came from a cache in them, on every provider."""
-    usage = getattr(response, "usage", None)
-    if isinstance(response, Mapping):
-        usage = response.get("usage")
-    read = usage.get if isinstance(usage, Mapping) else lambda name: getattr(usage, name, None)
-    count = read("prompt_tokens") or read("input_tokens")
+    usage = _read(response, "usage")
+    count = _read(usage, "prompt_tokens") or _read(usage, "input_tokens")
     if isinstance(count, int) and count > 0:
         session.usage(input_tokens=count)
 

@@ -18,13 +18,13 @@ class Meter:
     """Takes the chunks of a body and tells the session what the provider counted. None: nobody is told."""
 
     def __init__(self, session: Session | None) -> None:
-        self._session, self._buffer, self._last = session, bytearray(), b""
+        self._session, self._buffer = session, bytearray()
 
     def take(self, chunk: bytes) -> None:
         if self._session is None or len(self._buffer) + len(chunk) > _MOST:
             return
         self._buffer += chunk
-        if self._buffer.lstrip()[:1] in (b"{", b"["):  # one document, whole at the end
+        if bytes(self._buffer[:16]).lstrip().startswith((b"{", b"[")):  # one document, whole at the end
             return
         *lines, rest = self._buffer.split(b"\n")
         self._buffer = bytearray(rest)
@@ -35,7 +35,7 @@ class Meter:
         """The body is over."""
         if self._session is None:
             return
-        if self._buffer.lstrip()[:1] in (b"{", b"["):
+        if bytes(self._buffer[:16]).lstrip().startswith((b"{", b"[")):
             self._read(bytes(self._buffer))
         else:
             self._line(bytes(self._buffer))

@@ -281,19 +281,15 @@ async def _begun(stream: AsyncIterator[Any]) -> AsyncIterator[Any]:
     """The stream after its first event has come: a refusal comes in its place."""
     events = aiter(stream)
     try:
-        first = await anext(events)
+        first = [await anext(events)]
     except StopAsyncIteration:
-        return _nothing()
+        first = []
     return _resumed(first, events)
 
 
-async def _nothing() -> AsyncIterator[Any]:
-    for event in ():
+async def _resumed(first: list[Any], events: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    for event in first:
         yield event
-
-
-async def _resumed(first: Any, events: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    yield first
     async for event in events:
         yield event
 

@@ -12,7 +12,7 @@ _NAMES = ("ContextOverflow", "ContextWindow", "ContextLength")
 """Class names: LangChain's ContextOverflowError, LiteLLM's ContextWindowExceededError, and the like."""
 _TEXT = re.compile(
     r"context_length_exceeded|context_window_exceeded|maximum context length"  # OpenAI, vLLM, Mistral, DeepSeek
-    r"|exceeds? the (?:model'?s? )?(?:context window|context length|available context size)"  # OpenAI Responses, llama.cpp
+    r"|exceeds? the (?:model'?s? )?(?:context window|context length|available context size)"  # OpenAI, llama.cpp
     r"|prompt is too long|input length and `?max_tokens`? exceed context limit"  # Anthropic
     r"|input token count.{0,40}exceeds the maximum number of tokens"  # Gemini
     r"|input is too long for requested model|too many (?:input )?tokens for (?:this )?model"  # Bedrock

@@ -25,6 +25,8 @@ class Server(ThreadingHTTPServer):
         self.seen: list[dict[str, Any]] = []
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
+        self.factor = 1
+        """What the provider says it counted, to what it did."""
 
     @property
     def url(self) -> str:
@@ -77,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         except Overflow as error:
             self._send(400, _refused(path, str(error)))
             return
-        answer = _answer(path, action, server.script)
+        answer = _answer(path, action, server.script, server.factor)
         if body.get("stream") or "streamGenerateContent" in path:
             self._stream(path, answer)
         else:
@@ -115,8 +117,8 @@ def _refused(path: str, text: str) -> dict[str, Any]:
     return {"error": {"message": text, "type": "invalid_request_error", "param": "messages", "code": code}}
 
 
-def _answer(path: str, action: list[Call] | str, script: Script) -> dict[str, Any]:
-    size, step = script.sizes[-1], len(script.sizes)
+def _answer(path: str, action: list[Call] | str, script: Script, factor: int) -> dict[str, Any]:
+    size, step = script.sizes[-1] * factor, len(script.sizes)
     calls = [] if isinstance(action, str) else [(f"call_{step}_{n}", call) for n, call in enumerate(action)]
     text = action if isinstance(action, str) else None
     if path.endswith("/chat/completions"):

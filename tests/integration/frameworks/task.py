@@ -44,9 +44,26 @@ TOOLS: dict[str, tuple[str, dict[str, str]]] = {
     "send_mail": ("Send a mail.", {"email": "string", "text": "string"}),
 }
 REFUND, EMAIL, CUSTOMER = "RF-58213", "anna.k@example.com", "CUS-3307"
-_WORDS = (
-    "parcel depot courier label damage carton photo claim scan pallet route driver shelf corner tape wrap invoice batch"
-).split()
+_WORDS = [
+    "parcel",
+    "depot",
+    "courier",
+    "label",
+    "damage",
+    "carton",
+    "photo",
+    "claim",
+    "scan",
+    "pallet",
+    "route",
+    "driver",
+    "shelf",
+    "corner",
+    "tape",
+    "wrap",
+    "invoice",
+    "batch",
+]
 
 
 def parameters(name: str) -> dict[str, Any]:

@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 
 from integration.frameworks.task import (
-    CALLS, GOALS, SYSTEM, TOOLS, Call, Script, World, outcome, page, parameters, quarter,
+    CALLS,
+    GOALS,
+    SYSTEM,
+    TOOLS,
+    Call,
+    Script,
+    World,
+    outcome,
+    page,
+    parameters,
+    quarter,
 )  # fmt: skip
 from jettison import CannotFit
 from jettison.tokens import o200k
@@ -22,7 +32,6 @@ from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddlew
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.messages.utils import count_tokens_approximately, trim_messages
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver

@@ -10,7 +10,17 @@ import pytest
 
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
-    CALLS, GOALS, SYSTEM, TOOLS, Script, World, outcome, page, parameters, quarter, window,
+    CALLS,
+    GOALS,
+    SYSTEM,
+    TOOLS,
+    Script,
+    World,
+    outcome,
+    page,
+    parameters,
+    quarter,
+    window,
 )  # fmt: skip
 from integration.frameworks.task import Call as ScriptCall
 from jettison import BudgetUnreachable
@@ -23,7 +33,6 @@ from agents.extensions import ToolOutputTrimmer
 from agents.models.openai_responses import OpenAIResponsesModel
 from openai import AsyncOpenAI, BadRequestError
 
-from jettison.integrations.clients import wrap
 from jettison.integrations.openai_agents import JettisonFilter, JettisonModel, JettisonSession, recall_tool
 
 BUDGET = quarter()
@@ -108,13 +117,6 @@ def test_a_model_fits_too_takes_usage_and_tries_once_more(stream: bool) -> None:
     assert model.session._ratio != 1.0
 
 
-def test_a_wrapped_client_does_as_well() -> None:
-    script, world = Script(window=WINDOW), World()
-    with serving(script) as server:
-        run(agent(OpenAIResponsesModel("gpt-4o", wrap(client(server), BUDGET)), world))
-    assert outcome(script, world).done, outcome(script, world)
-
-
 def test_what_is_lost_without_it() -> None:
     rows = {}
     for name, fit in (
@@ -178,7 +180,8 @@ def test_items_come_back_as_they_are_when_nothing_is_evicted() -> None:
     items: Any = [
         {"role": "user", "content": [{"type": "input_text", "text": "ж"}], "vendor": 1},
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VjcmV0"},
-        {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "look", "arguments": "{}", "status": "completed"},
+        {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "look", "arguments": "{}",
+         "status": "completed"},
         {"type": "function_call_output", "call_id": "c", "output": "seen"},
         {"type": "message", "id": "m", "role": "assistant", "status": "completed",
          "content": [{"type": "output_text", "text": "ok", "annotations": []}]},

@@ -11,8 +11,20 @@ from typing import Any
 import pytest
 
 from integration.frameworks.task import (
-    CALLS, GOALS, SYSTEM, TOOLS, Call, Script, World, chat_text, openai_tools, outcome, page, parameters,
-    quarter, window,
+    CALLS,
+    GOALS,
+    SYSTEM,
+    TOOLS,
+    Call,
+    Script,
+    World,
+    chat_text,
+    openai_tools,
+    outcome,
+    page,
+    parameters,
+    quarter,
+    window,
 )  # fmt: skip
 from jettison import CannotFit
 from jettison.tokens import o200k
@@ -61,9 +73,7 @@ def model(script: Script) -> FunctionModel:
         if isinstance(action, str):
             return ModelResponse([TextPart(action)], usage=used)
         step = len(script.sizes)
-        parts = [
-            ToolCallPart(call.name, call.arguments, tool_call_id=f"c{step}_{n}") for n, call in enumerate(action)
-        ]
+        parts = [ToolCallPart(call.name, call.arguments, tool_call_id=f"c{step}_{n}") for n, call in enumerate(action)]
         return ModelResponse(parts, usage=used)
 
     async def stream(messages: list[ModelMessage], info: Any) -> AsyncIterator[Any]:
@@ -211,7 +221,9 @@ def test_the_agent_can_recall() -> None:
 
 
 ALL: list[ModelMessage] = [
-    ModelRequest([SystemPromptPart("Be brief."), UserPromptPart(["Look", BinaryContent(b"\x89PNG", media_type="image/png")])]),
+    ModelRequest(
+        [SystemPromptPart("Be brief."), UserPromptPart(["Look", BinaryContent(b"\x89PNG", media_type="image/png")])]
+    ),
     ModelResponse(
         [ThinkingPart("hm", signature="c2ln"), TextPart("I look.", id="t"), ToolCallPart("look", {"at": "ж"}, "c1"),
          ToolCallPart("look", '{"at": 1}', "c2")],
