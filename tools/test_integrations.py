@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ("pytest>=8.3,<10", "hypothesis>=6.120,<7")
 FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     # name: (extras of Jettison, further packages that the tests use)
-    "langchain": ("langchain", ("deepagents",)),
+    "langchain": ("langchain", ("deepagents", "langchain-openai")),
     "sdks": ("openai,anthropic,google-genai", ()),
     "openai_agents": ("openai-agents", ()),
     "pydantic_ai": ("pydantic-ai", ()),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from integration.frameworks.programs import check_program
 from integration.frameworks.task import (
     CALLS,
     GOALS,
@@ -366,3 +367,7 @@ def test_a_changed_message_keeps_what_is_not_its_text() -> None:
     assert (cut.id, cut.artifact, cut.status, cut.tool_call_id) == ("r", {"n": 1}, "error", "t1")
     assert cut.content[0]["vendor"] == 1
     assert result.text == long
+
+
+def test_the_program_of_the_docs_runs() -> None:
+    check_program("LangChain")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
     CALLS,
@@ -215,3 +216,7 @@ def test_the_request_is_as_it_was_when_nothing_is_evicted() -> None:
             asyncio.run(alooped(litellm.acompletion, server, world))
             bodies.append(server.seen)
     assert bodies[0] == bodies[1]
+
+
+def test_the_program_of_the_docs_runs() -> None:
+    check_program("LiteLLM")

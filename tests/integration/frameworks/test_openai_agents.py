@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
     CALLS,
@@ -216,3 +217,7 @@ def test_the_agent_can_recall() -> None:
     assert outcome(script, world).done
     assert "page" in script.answer
     assert "Nothing is kept" not in script.answer
+
+
+def test_the_program_of_the_docs_runs() -> None:
+    check_program("OpenAI Agents SDK")

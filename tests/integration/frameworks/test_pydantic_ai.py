@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from integration.frameworks.programs import check_program
 from integration.frameworks.task import (
     CALLS,
     GOALS,
@@ -257,3 +258,7 @@ def test_a_changed_message_keeps_what_is_not_its_text() -> None:
     assert len(part.content) < len(long)
     assert (part.metadata, part.tool_call_id, back[2].metadata) == ({"m": 1}, "c1", {"own": 1})
     assert messages[2] == before
+
+
+def test_the_program_of_the_docs_runs() -> None:
+    check_program("Pydantic AI")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
     CALLS,
@@ -345,3 +346,7 @@ def test_the_window_of_the_model_is_the_default() -> None:
         session = session_of(client)
     assert session is not None
     assert session.policy.size.window == 128_000
+
+
+def test_the_program_of_the_docs_runs() -> None:
+    check_program("Plain SDKs")
