@@ -19,14 +19,14 @@ LINES = 40
 
 @dataclass
 class Reading(Script):
-    """Reads the log of a service twice, and says what it sees in the last one."""
+    """Reads the log of a service twice, and says what it sees."""
 
     def next(self, seen: Sequence[str]) -> list[Call] | str:
         self._count(list(seen))
         self.step += 1
         if self.step < 3:
             return [Call("read_log", {"service": "billing"})]
-        return "The disk is full." if "E-4711 disk full" in seen[-1] else "I do not know."
+        return "The disk is full." if "E-4711 disk full" in "\n".join(seen) else "I do not know."
 
 
 def program(section: str) -> str:
