@@ -61,13 +61,30 @@ class Fitter:
         if request.method != "POST" or found is None:
             return None
         wire, match = found
-        body = json.loads(request.content)
+        body = _body(request)
+        if not body.get(_FIELDS[wire]) or _on_server(body):
+            return None
         model = body.get("model") or (match.group(1) if match.groups() else None)
         key = request.headers.get(HEADER) or self._conversation or _key(body, wire)
         if wire not in self._wires:
             self._wires[wire] = Conversations(self._policy, wire=wire, **self._settings)
         self.session = self._wires[wire].of(key, model)
         return Sending(self.session, request, body, wire)
+
+
+def _body(request: Any) -> dict[str, Any]:
+    """The JSON object of a request, an empty one when it has none."""
+    if "json" not in request.headers.get("content-type", ""):
+        return {}
+    body = json.loads(request.content)
+    return body if isinstance(body, dict) else {}
+
+
+def _on_server(body: Mapping[str, Any]) -> bool:
+    """Whether the history goes on from one that the provider keeps."""
+    items = body.get("input")
+    named = body.get("previous_response_id") or body.get("conversation")
+    return bool(named) or (isinstance(items, list) and any(item.get("type") == "item_reference" for item in items))
 
 
 def _key(body: Mapping[str, Any], wire: str) -> str:

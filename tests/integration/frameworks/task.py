@@ -172,6 +172,8 @@ class Script:
     """
 
     window: int | None = None
+    until: int = CALLS
+    """The call at which it stops, done or not."""
     overflow: Callable[[str], Exception] = Overflow
     step: int = 0
     lost: list[str] = field(default_factory=list)
@@ -185,6 +187,8 @@ class Script:
         self._count(list(seen))
         text = "\n".join(seen)
         self.step += 1
+        if self.step == self.until < CALLS:
+            return "Enough."
         if self.step == 1:
             return [Call("get_order", {"order_id": self._find("order id", r"\b(ORD-\d+)", text, first=True)})]
         if self.step == 2:

@@ -210,7 +210,7 @@ def test_proxy_keys_never_share_a_conversation() -> None:
 def test_the_request_is_as_it_was_when_nothing_is_evicted() -> None:
     bodies = []
     for fitted in (False, True):
-        script, world = Script(), World()
+        script, world = Script(until=15), World()
         litellm.callbacks = [JettisonLogger(1_000_000)] if fitted else []
         with serving(script) as server:
             asyncio.run(alooped(litellm.acompletion, server, world))

@@ -268,7 +268,7 @@ class _Windowed:
 def test_the_request_is_as_it_was_when_nothing_is_evicted(kind: str) -> None:
     bodies = []
     for wrapped in (False, True):
-        script, world = Script(), World()
+        script, world = Script(until=15), World()
         with serving(script) as server:
             client = plain(server, kind)
             LOOPS[kind](wrap(client, 1_000_000) if wrapped else client, world)
@@ -286,9 +286,17 @@ def test_a_client_that_is_wrapped_is_not_changed_and_other_requests_pass() -> No
         assert session_of(wrapped) is None
         with pytest.raises(ConfigError, match="was not wrapped"):
             session_of(client)
-        response = wrapped.post("/other", cast_to=object, body={"messages": []})
-        assert response is not None
-    assert server.paths == ["/v1/other"]
+        long = "It rains. " * 500
+        kept: list[Any] = [
+            ("/other", {"messages": [{"role": "user", "content": long}]}),
+            ("/threads/t1/messages", {"role": "user", "content": long}),
+            ("/responses", {"previous_response_id": "r1", "input": long}),
+            ("/responses", {"input": [{"type": "item_reference", "id": "m1"}, {"role": "user", "content": long}]}),
+            ("/chat/completions", {"messages": []}),
+        ]
+        for path, body in kept:
+            assert wrapped.post(path, cast_to=object, body=body) is not None
+        assert server.seen == [body for _, body in kept]
 
 
 @pytest.mark.parametrize("kind", LOOPS)
