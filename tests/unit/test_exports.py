@@ -19,7 +19,7 @@ NAMED_IN_THE_DESIGN = {
     "Report",
 }  # fmt: skip
 # Only these may need something that the core does not install.
-OPTIONAL = ("jettison.cli", "jettison.replay.logistic", "jettison.report")
+OPTIONAL = ("jettison.cli", "jettison.integrations", "jettison.replay.logistic", "jettison.report")
 
 
 def as_isort_does(name: str) -> tuple[int, str]:

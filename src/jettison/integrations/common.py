@@ -1,0 +1,171 @@
+"""What all integrations share: a session for each conversation, and one tighter try after an overflow."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from jettison.budget import Budget
+from jettison.errors import CannotFit, ConfigError
+from jettison.integrations.overflow import is_overflow
+from jettison.plan import Fitted, Report
+from jettison.policy import Policy
+from jettison.protocols import Archive
+from jettison.session import Session
+
+if TYPE_CHECKING:
+    from jettison.fitting import State
+
+__all__ = ["MOST", "TIGHTER", "Conversation", "Conversations", "Sourced", "guarded", "guarded_async", "missing"]
+
+MOST = 1_000
+"""Conversations that are remembered; the one that was used longest ago is forgotten first. One that comes back after
+that is fitted anew from its whole history, which costs an epoch and no information."""
+TIGHTER = 0.75
+"""Of what the provider refused, that the second try takes: the token counts of the families that are not exact are
+within 25 % (`jettison.tokens`)."""
+
+T = TypeVar("T")
+log = logging.getLogger("jettison")
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced(Fitted):
+    """A `Fitted` that says where each message came from."""
+
+    sources: tuple[int, ...]
+    """For each output message its index in the input, -1 for one that Jettison wrote."""
+
+
+class Conversation(Session):
+    """A session whose results say where each message came from."""
+
+    overflows = 0
+    """How often the provider refused what was within the budget."""
+    report: Report | None = None
+    """Of the last call."""
+
+    def _remember(self, fitted: Fitted, state: State) -> Fitted:
+        super()._remember(fitted, state)
+        self.report = fitted.report
+        sources = tuple(at for at, _ in state.output)
+        if fitted.report.observed:
+            sources = tuple(range(len(fitted.messages)))
+        return Sourced(fitted.messages, fitted.system, fitted.report, sources)
+
+    def fit_sourced(self, messages: list[Any], **given: Any) -> Sourced:
+        """`fit`; takes and raises the same."""
+        return cast(Sourced, self.fit(messages, **given))
+
+    def usage(self, *, input_tokens: int, cache_read_tokens: int = 0, cache_write_tokens: int = 0) -> None:
+        """As `Session.usage`; after an overflow a count below ours is not believed any more."""
+        counts = {"cache_read_tokens": cache_read_tokens, "cache_write_tokens": cache_write_tokens}
+        super().usage(input_tokens=input_tokens, **counts)
+        if self.overflows:
+            self._ratio = max(1.0, self._ratio)
+
+    async def afit_sourced(self, messages: list[Any], **given: Any) -> Sourced:
+        """`afit`; takes and raises the same."""
+        return cast(Sourced, await self.afit(messages, **given))
+
+    def tighten(self) -> None:
+        """From now on at most three quarters of what was just refused, as the window is smaller than we were told."""
+        size = self.policy.size
+        sent = self.report.after if self.report is not None else size.limit
+        limit = max(1, int(min(sent, size.limit) * TIGHTER))
+        self.overflows += 1
+        log.warning("the provider refused %d tokens as too many: the limit is now %d", sent, limit)
+        self._ratio = max(1.0, self._ratio)
+        reserve = size.window - size.limit
+        self.policy = replace(self.policy, budget=replace(size, window=limit + reserve))
+
+
+class Conversations:
+    """One `Conversation` for each key, the `most` used ones.
+
+    `policy`: as for `Session`; None: the model's own window (ConfigError when the table does not have it).
+    `archive`: as for `Session`, shared by all; a conversation's key is its name there.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | Budget | int | None,
+        *,
+        wire: str,
+        archive: Archive | str | PathLike[str] | None = None,
+        most: int = MOST,
+    ) -> None:
+        from jettison.archive import opened
+
+        if most < 1:
+            raise ConfigError(f"most must be above 0, not {most}")
+        self._policy, self._wire, self._most = policy, wire, most
+        self._archive = None if archive is None else opened(archive)
+        self._open: OrderedDict[str, Conversation] = OrderedDict()
+        self._busy = threading.Lock()
+
+    def of(self, key: str, model: str | None = None) -> Conversation:
+        """The conversation of that key; begun when there is none. `model` counts for a new one."""
+        with self._busy:
+            found = self._open.get(key)
+            if found is None:
+                policy = self._policy
+                if policy is None:
+                    if model is None:
+                        raise ConfigError("budget= is missing: the request names no model whose window is on record")
+                    policy = Budget.for_model(model)
+                name = None if self._archive is None else key
+                found = Conversation(policy, wire=self._wire, model=model, archive=self._archive, conversation=name)
+                self._open[key] = found
+                if len(self._open) > self._most:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(key)
+            return found
+
+    def find(self, key: str) -> Conversation | None:
+        """The conversation of that key, None when there is none."""
+        with self._busy:
+            return self._open.get(key)
+
+
+def guarded(conversation: Conversation, send: Callable[[], T]) -> T:
+    """`send` (it fits and calls the provider); after an overflow error of the provider once more, tighter.
+
+    When nothing safe is tighter the provider's error is raised, with Jettison's as its cause.
+    """
+    try:
+        return send()
+    except Exception as error:
+        if not is_overflow(error):
+            raise
+        refused = error
+    conversation.tighten()
+    try:
+        return send()
+    except CannotFit as error:
+        raise refused from error
+
+
+async def guarded_async(conversation: Conversation, send: Callable[[], Awaitable[T]]) -> T:
+    """`guarded` on an event loop."""
+    try:
+        return await send()
+    except Exception as error:
+        if not is_overflow(error):
+            raise
+        refused = error
+    conversation.tighten()
+    try:
+        return await send()
+    except CannotFit as error:
+        raise refused from error
+
+
+def missing(package: str, extra: str) -> ImportError:
+    """The error for a package that is not installed."""
+    return ImportError(f"this integration needs {package}: pip install 'jettison[{extra}]'")

@@ -1,0 +1,60 @@
+"""The programs of docs/integrations.md, run as they stand there against a scripted server."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from integration.frameworks.server import serving
+from integration.frameworks.task import Call, Script
+
+PAGE = Path(__file__).parents[3] / "docs" / "integrations.md"
+LINES = 40
+
+
+@dataclass
+class Reading(Script):
+    """Reads the log of a service twice, and says what it sees."""
+
+    def next(self, seen: Sequence[str]) -> list[Call] | str:
+        self._count(list(seen))
+        self.step += 1
+        if self.step < 3:
+            return [Call("read_log", {"service": "billing"})]
+        return "The disk is full." if "E-4711 disk full" in "\n".join(seen) else "I do not know."
+
+
+def program(section: str) -> str:
+    """The first program below a heading."""
+    match = re.search(rf"^## {section}\n.*?^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert match, f"no program below {section}"
+    return match.group(1)
+
+
+def check_program(section: str) -> None:
+    """It is short, runs, answers, and what it sent was within its budget of 3,000 tokens."""
+    code = program(section)
+    assert code.count("\n") < LINES
+    script = Reading()
+    with serving(script) as server:
+        url = f"{server.url}/v1"
+        given = {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code],
+            env=os.environ | given,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr[-3_000:]
+    said, tokens = done.stdout.splitlines()[-2:]
+    assert said == "The disk is full."
+    before, after = map(int, re.findall(r"\d+", tokens))
+    assert after <= 3_000 < before
+    assert len(script.sizes) == 3
