@@ -485,7 +485,8 @@ class Fitting:
                 seen = replace(
                     state, history=history, output=(), call=self.old.call + 1, weight=weight, learnt=len(state.flow.log)
                 )
-            return Fitted(list(taken.given), self.call.system, report, self.call.tools), seen
+            every = tuple(range(len(taken.given)))
+            return Fitted(list(taken.given), self.call.system, report, self.call.tools, every), seen
         output = list(state.output) if self.appends(outcome) else []
         for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
             same = at >= 0 and message is taken.messages[at]
@@ -511,7 +512,7 @@ class Fitting:
             since=self.since(),
             learnt=len(state.flow.log),
         )
-        return Fitted(messages, taken.system_out, report, self.sent_tools), new
+        return Fitted(messages, taken.system_out, report, self.sent_tools, tuple(at for at, _ in output)), new
 
 
 def forked(old: State, taken: Snapshot) -> State:

@@ -301,6 +301,8 @@ class Fitted:
     report: Report
     tools: Any = None
     """The tools to send: those that were given, without the dropped ones."""
+    sources: tuple[int, ...] = ()
+    """For each output message its index in the input (as repaired), -1 for an inserted one."""
 
 
 @dataclass(frozen=True)

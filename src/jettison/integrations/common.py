@@ -6,11 +6,12 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TypeVar
 
 from jettison.budget import Budget
+from jettison.call import Call
 from jettison.errors import CannotFit, ConfigError
 from jettison.integrations.overflow import is_overflow
 from jettison.plan import Fitted, Report
@@ -18,10 +19,7 @@ from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.session import Session
 
-if TYPE_CHECKING:
-    from jettison.fitting import State
-
-__all__ = ["MOST", "TIGHTER", "Conversation", "Conversations", "Sourced", "guarded", "guarded_async", "missing"]
+__all__ = ["MOST", "TIGHTER", "Conversation", "Conversations", "guarded", "guarded_async", "missing"]
 
 MOST = 1_000
 """Conversations that are remembered; the one that was used longest ago is forgotten first. One that comes back after
@@ -34,33 +32,18 @@ T = TypeVar("T")
 log = logging.getLogger("jettison")
 
 
-@dataclass(frozen=True, slots=True)
-class Sourced(Fitted):
-    """A `Fitted` that says where each message came from."""
-
-    sources: tuple[int, ...]
-    """For each output message its index in the input, -1 for one that Jettison wrote."""
-
-
 class Conversation(Session):
-    """A session whose results say where each message came from."""
+    """A session that remembers its last report and what the provider refused."""
 
     overflows = 0
     """How often the provider refused what was within the budget."""
     report: Report | None = None
     """Of the last call."""
 
-    def _remember(self, fitted: Fitted, state: State) -> Fitted:
-        super()._remember(fitted, state)
+    def _sync(self, call: Call) -> Fitted:
+        fitted = super()._sync(call)
         self.report = fitted.report
-        sources = tuple(at for at, _ in state.output)
-        if fitted.report.observed:
-            sources = tuple(range(len(fitted.messages)))
-        return Sourced(fitted.messages, fitted.system, fitted.report, sources)
-
-    def fit_sourced(self, messages: list[Any], **given: Any) -> Sourced:
-        """`fit`; takes and raises the same."""
-        return cast(Sourced, self.fit(messages, **given))
+        return fitted
 
     def usage(self, *, input_tokens: int, cache_read_tokens: int = 0, cache_write_tokens: int = 0) -> None:
         """As `Session.usage`; after an overflow a count below ours is not believed any more."""
@@ -69,9 +52,10 @@ class Conversation(Session):
         if self.overflows:
             self._ratio = max(1.0, self._ratio)
 
-    async def afit_sourced(self, messages: list[Any], **given: Any) -> Sourced:
-        """`afit`; takes and raises the same."""
-        return cast(Sourced, await self.afit(messages, **given))
+    async def _async(self, call: Call) -> Fitted:
+        fitted = await super()._async(call)
+        self.report = fitted.report
+        return fitted
 
     def tighten(self) -> None:
         """From now on at most three quarters of what was just refused, as the window is smaller than we were told."""

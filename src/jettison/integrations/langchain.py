@@ -8,9 +8,9 @@ from typing import Any
 
 from jettison.budget import Budget
 from jettison.errors import CannotFit
-from jettison.integrations.common import MOST, Conversation, Conversations, Sourced, guarded, guarded_async, missing
+from jettison.integrations.common import MOST, Conversation, Conversations, guarded, guarded_async, missing
 from jettison.integrations.langchain_messages import from_fitted, to_tools, to_wire
-from jettison.plan import Report
+from jettison.plan import Fitted, Report
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, recall_answer
@@ -56,7 +56,7 @@ class _Fitter:
     def fit(self, session: Conversation, system: Any, messages: Sequence[Any], tools: Sequence[Any]) -> list[Any]:
         wire, given = self._given(system, messages, tools)
         try:
-            fitted = session.fit_sourced(wire, tools=given)
+            fitted = session.fit(wire, tools=given)
         except CannotFit as error:
             raise _overflow(error) from error
         return self._back(fitted, wire, system, messages)
@@ -66,7 +66,7 @@ class _Fitter:
     ) -> list[Any]:
         wire, given = self._given(system, messages, tools)
         try:
-            fitted = await session.afit_sourced(wire, tools=given)
+            fitted = await session.afit(wire, tools=given)
         except CannotFit as error:
             raise _overflow(error) from error
         return self._back(fitted, wire, system, messages)
@@ -74,7 +74,7 @@ class _Fitter:
     def _given(self, system: Any, messages: Sequence[Any], tools: Sequence[Any]) -> tuple[list[Any], Any]:
         return to_wire([system, *messages] if system else messages), to_tools(tools) or None
 
-    def _back(self, fitted: Sourced, wire: list[Any], system: Any, messages: Sequence[Any]) -> list[Any]:
+    def _back(self, fitted: Fitted, wire: list[Any], system: Any, messages: Sequence[Any]) -> list[Any]:
         back = from_fitted(fitted, wire, [system, *messages] if system else messages)
         return back[1:] if system else back  # instructions are never evicted
 

@@ -10,7 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jettison.integrations.common import Sourced, missing
+from jettison.integrations.common import missing
+from jettison.plan import Fitted
 
 try:
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -119,7 +120,7 @@ def to_tools(tools: Sequence[Any]) -> list[dict[str, Any]]:
     return [tool if isinstance(tool, dict) else convert_to_openai_tool(tool) for tool in tools]
 
 
-def from_fitted(fitted: Sourced, wire: Sequence[dict[str, Any]], messages: Sequence[Any]) -> list[Any]:
+def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequence[Any]) -> list[Any]:
     """The LangChain messages that the fitted ones stand for. `wire`: what `to_wire` made of `messages`."""
     out: list[Any] = []
     for at, message in zip(fitted.sources, fitted.messages, strict=True):

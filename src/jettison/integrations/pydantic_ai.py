@@ -68,9 +68,7 @@ class Jettison(AbstractCapability[Any]):
         wire = to_wire(request.messages, "\n\n".join(said))
         schema = parameters.output_object.json_schema if parameters.output_object is not None else None
         try:
-            fitted = await session.afit_sourced(
-                wire.messages, tools=to_tools(parameters) or None, response_schema=schema
-            )
+            fitted = await session.afit(wire.messages, tools=to_tools(parameters) or None, response_schema=schema)
         except CannotFit as error:
             step, refused = self._refused.pop(_key(ctx, request.messages), (None, None))
             if refused is not None and step == ctx.run_step:
@@ -127,7 +125,7 @@ def history_processor(
         session = conversations.of(_key(ctx, messages), model)
         said = next((text for message in reversed(messages) if (text := getattr(message, "instructions", None))), None)
         wire: Placed = to_wire(messages, said)
-        fitted = await session.afit_sourced(wire.messages, tools=list(tools) or None)
+        fitted = await session.afit(wire.messages, tools=list(tools) or None)
         return from_fitted(fitted, wire, messages)
 
     return process

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jettison.integrations.common import Sourced, missing
+from jettison.integrations.common import missing
+from jettison.plan import Fitted
 
 try:
     from pydantic_ai import messages as kinds
@@ -145,7 +146,7 @@ def to_tools(parameters: Any) -> list[dict[str, Any]]:
     ]
 
 
-def from_fitted(fitted: Sourced, wire: Placed, messages: Sequence[Any]) -> list[Any]:
+def from_fitted(fitted: Fitted, wire: Placed, messages: Sequence[Any]) -> list[Any]:
     """The messages that the fitted dicts stand for, instructions left out. `wire`: what `to_wire` made of them."""
     whole: dict[int, int] = {}
     for at, _ in wire.places:

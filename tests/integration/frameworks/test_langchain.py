@@ -346,7 +346,7 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     from jettison.integrations.common import Conversation
 
     wire = to_wire(ALL)
-    back = from_fitted(Conversation(100_000).fit_sourced(wire), wire, ALL)
+    back = from_fitted(Conversation(100_000).fit(wire), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
 
 
@@ -360,7 +360,7 @@ def test_a_changed_message_keeps_what_is_not_its_text() -> None:
     )
     messages = [HumanMessage("Look at it.", id="h"), call, result]
     wire = to_wire(messages)
-    back = from_fitted(Conversation(900).fit_sourced(wire), wire, messages)
+    back = from_fitted(Conversation(900).fit(wire), wire, messages)
     assert back[:2] == messages[:2]
     cut = back[2]
     assert len(cut.text) < len(long)

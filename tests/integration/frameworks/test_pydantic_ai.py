@@ -239,7 +239,7 @@ ALL: list[ModelMessage] = [
 
 def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL, "Instructions.")
-    back = from_fitted(Conversation(100_000).fit_sourced(wire.messages), wire, ALL)
+    back = from_fitted(Conversation(100_000).fit(wire.messages), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
 
 
@@ -252,7 +252,7 @@ def test_a_changed_message_keeps_what_is_not_its_text() -> None:
     ]
     before = replace(messages[2])
     wire = to_wire(messages)
-    back = from_fitted(Conversation(900).fit_sourced(wire.messages), wire, messages)
+    back = from_fitted(Conversation(900).fit(wire.messages), wire, messages)
     assert back[:2] == messages[:2]
     part = back[2].parts[0]
     assert len(part.content) < len(long)

@@ -23,12 +23,12 @@ def history(turns: int) -> list[dict[str, Any]]:
 
 def test_every_message_says_where_it_came_from() -> None:
     messages = [*history(10), {"role": "user", "content": "And now?"}]
-    fitted = Conversation(1_500).fit_sourced(messages)
+    fitted = Conversation(1_500).fit(messages)
     assert len(fitted.sources) == len(fitted.messages) < len(messages)
     assert fitted.sources[-1] == len(messages) - 1
     for at, message in zip(fitted.sources, fitted.messages, strict=True):
         assert at < 0 or message["role"] == messages[at]["role"]
-    seen = Conversation(1_500).fit_sourced(messages, observe=True)
+    seen = Conversation(1_500).fit(messages, observe=True)
     assert seen.sources == tuple(range(len(messages)))
 
 
