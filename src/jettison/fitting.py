@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jettison.call import Call, Store
+from jettison.compressors.summary import Ask
 from jettison.epoch import Outcome, Request, Run
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem
 from jettison.flow.dependencies import Flow
@@ -24,6 +25,7 @@ from jettison.relevance.effects import Embed, Judging
 from jettison.reporting import failed_checks, first_change, judged, rows_of, unmet
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
+from jettison.summing import NO_SUMMARY, Rolling, inserted, rolled
 from jettison.task import Task, TaskState
 from jettison.tokens import CountCache, describe
 from jettison.tool_policy import policies_for
@@ -62,6 +64,8 @@ class State:
     """By tool the step at which it was first declared; 0: at the first call."""
     learnt: int = 0
     """How much of the log of `flow` belongs to this state."""
+    summary: Rolling = NO_SUMMARY
+    """Of what was dropped whole."""
 
     def undo(self) -> None:
         """Take out of the statistics what a call that failed has added."""
@@ -97,7 +101,7 @@ class Kit:
     vault: Keeper | None = None
 
 
-Steps = Generator[Store | Embed | Judging, Any, tuple[Fitted, State]]
+Steps = Generator[Store | Embed | Judging | Ask, Any, tuple[Fitted, State]]
 
 
 class Fitting:
@@ -129,6 +133,7 @@ class Fitting:
         self.sent_tools = without(call.tools, self.dropped)
         self.tools, schema = schemas(self.sent_tools, call.response_schema)
         self.tool_tokens = self.costs.text(schema)
+        self.summary = self.state.summary
         self.view = self.seen()
         if self.state is not old:
             self.state = replace(self.state, plan=self.freed(self.state.plan))
@@ -206,6 +211,8 @@ class Fitting:
         except CannotFit as error:
             error.report = self.failed(request, error)
             raise
+        if self.policy.summarizer and outcome.epoch in ("minor", "major") and not self.call.observe:
+            rendered, tokens = yield from self.summed(request, outcome, rendered, tokens)
         fresh = self.drop(outcome)
         if fresh:
             self.dropped = (*self.dropped, *fresh)
@@ -220,7 +227,10 @@ class Fitting:
         report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered, tokens, bool(fresh)))
         report = judged(report, unmet(self.kit.task, outcome, self.view), self.policy.on_unsafe == "degrade")
         handles = {decision.item: decision.handle for decision in outcome.fresh if decision.handle}
-        yield Store({handles[item.id]: item.text for item in self.view.items if item.id in handles} if handles else {})
+        texts = {handles[item.id]: item.text for item in self.view.items if item.id in handles} if handles else {}
+        if self.summary.handle:
+            texts[self.summary.handle] = self.summary.source
+        yield Store(texts)
         return self.finished(outcome, rendered, tokens, report)
 
     def request(self) -> Request:
@@ -250,6 +260,32 @@ class Fitting:
         asked = replace(asked, judge=policy.judge, embed_limits=policy.embed_limits, judge_limits=policy.judge_limits)
         return (yield from consult(asked, self.kit.memory))
 
+    def summed(
+        self, request: Request, outcome: Outcome, rendered: Rendered, tokens: int
+    ) -> Generator[Ask, Any, tuple[Rendered, int]]:
+        """The output with a summary of what this epoch dropped whole, where one is written and fits."""
+        asked = self.policy.summarizer
+        voids = self.kit.traits.voids
+        turn = max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=0) if voids else None
+        call = None if isinstance(asked, str) else asked
+        new = yield from rolled(self.view, outcome.locks, request.plan, outcome.plan, self.summary, call, turn)
+        if new is self.summary:
+            return rendered, tokens
+        old, self.summary = self.summary, new
+        if new.text == old.text:
+            return rendered, tokens
+        again = self.rendered(request, outcome)
+        weight = self.recount(request, again)
+        if weight > self.view.limit:
+            self.summary = replace(old, notes=(*new.notes, "no summary was written: there is no room for it"))
+            return rendered, tokens
+        return again, weight
+
+    def rendered(self, request: Request, outcome: Outcome) -> Rendered:
+        """The kept items, and the summary, as messages."""
+        kept = [item for item in apply(request.view.items, outcome.plan) if item.message >= 0]
+        return self.wire.render(inserted(kept, request.view.items, self.summary), self.taken.messages)
+
     def freed(self, plan: Plan) -> Plan:
         """After a fork: without the decisions on what is protected now, as the branch never saw them made."""
         locks = protect(self.view, self.kit.task, protectors=self.policy.protectors)
@@ -275,8 +311,7 @@ class Fitting:
             outcome = self.decided(request, limit)
             if self.appends(outcome):
                 return outcome, self.appended(outcome), outcome.tokens
-            items = [item for item in apply(request.view.items, outcome.plan) if item.message >= 0]
-            rendered = self.wire.render(items, self.taken.messages)
+            rendered = self.rendered(request, outcome)
             tokens = outcome.tokens if not rendered.inserted and not outcome.fresh else self.recount(request, rendered)
             if tokens <= limit:
                 return outcome, rendered, tokens
@@ -300,8 +335,7 @@ class Fitting:
 
     def measure(self, error: BudgetUnreachable, request: Request) -> int:
         """Correct the numbers of the error by what its smallest context takes when rendered."""
-        items = [item for item in apply(request.view.items, error.outcome.plan) if item.message >= 0]
-        error.revise(self.recount(request, self.wire.render(items, self.taken.messages)))
+        error.revise(self.recount(request, self.rendered(request, error.outcome)))
         return error.needed
 
     def appends(self, outcome: Outcome) -> bool:
@@ -403,7 +437,7 @@ class Fitting:
             notes.append(f"counts are scaled by {ratio:.3f}, the ratio of the provider's last count to ours")
         if self.call.prior_tokens:
             notes.append(f"{self.call.prior_tokens:,} tokens of history are on the server and were not looked at")
-        notes += [*self.semantic.notes, *self.view.task.notes]
+        notes += [*self.semantic.notes, *self.view.task.notes, *self.summary.notes]
         gone = [lock for lock in outcome.locks.protections if lock.level == "lost"]
         if gone:
             names = ", ".join(dict.fromkeys(f"{lock.item} ({lock.reason})" for lock in gone[:5]))
@@ -507,6 +541,7 @@ class Fitting:
             inserted=tuple(rendered.inserted),
             extra=tokens - outcome.tokens + state.extra,
             tokens=tokens,
+            summary=replace(self.summary, source="", handle="", notes=()),
             weight=weight,
             dropped=self.dropped,
             since=self.since(),
@@ -531,4 +566,7 @@ def forked(old: State, taken: Snapshot) -> State:
             if decision is not None:
                 decisions[item.id] = replace(decision, item=item.id)
     sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
+    holds = old.summary.upto < taken.common and any(item.id == old.summary.first for item in kept)
+    if old.summary.text and not holds:
+        old = replace(old, summary=NO_SUMMARY, extra=0)
     return replace(old, flow=Flow(), learnt=0, plan=Plan(decisions), sealed=sealed, output=())

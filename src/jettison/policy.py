@@ -13,7 +13,17 @@ from jettison.errors import ConfigError
 from jettison.items import Item
 from jettison.plan import Score, Semantic, View
 from jettison.prices import Prices
-from jettison.protocols import Check, Embedder, ItemProtector, ItemRule, Judge, Protector, Scorer, TokenCounter
+from jettison.protocols import (
+    Check,
+    Embedder,
+    ItemProtector,
+    ItemRule,
+    Judge,
+    Protector,
+    Scorer,
+    Summarizer,
+    TokenCounter,
+)
 from jettison.relevance.limits import EmbedLimits, JudgeLimits
 from jettison.tool_policy import ToolPolicy
 
@@ -85,6 +95,9 @@ class Policy:
     tools: tuple[ToolPolicy, ...] = ()
     """What is known of tools; comes before their own MCP annotations."""
     checks: tuple[Check, ...] = ()
+    summarizer: Summarizer | str | None = None
+    """Writes one rolling summary of what epochs drop whole: a callable, or `extractive` for one made of sentences of
+    the history. None: nothing stands for what is dropped, the archive has it."""
     drop_unused_tools: int | None = None
     """Steps after which the schema of a tool that was not called in them is left out (`Fitted.tools`), from an epoch
     on; never of one that the request still shows a call of, that the task names, or of the last one. None: never."""
@@ -113,6 +126,8 @@ class Policy:
             raise ConfigError(f"a judge is only asked with relevance='full', not {self.relevance!r}")
         if self.embedder is not None and self.relevance == "rules":
             raise ConfigError("an embedder is only asked with relevance='rules+embeddings' or 'full'")
+        if isinstance(self.summarizer, str) and self.summarizer != "extractive":
+            raise ConfigError(f"summarizer={self.summarizer!r} is not known: give a callable, or 'extractive'")
         if self.profile not in PROFILES:
             raise ConfigError(f"profile={self.profile!r} is not known: use one of {', '.join(PROFILES)}")
         after = self.drop_unused_tools

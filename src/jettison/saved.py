@@ -20,6 +20,7 @@ from jettison.flow.dependencies import Flow
 from jettison.history import History, copied, marked, sanitised
 from jettison.items import Fidelity, Item, Kind, units_of
 from jettison.plan import Decision, Plan
+from jettison.summing import Rolling
 from jettison.task import Limit, Operation, Span, Task
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Inserted, Message, Wire
@@ -147,7 +148,7 @@ def prints_of(history: History) -> list[str]:
 # the state
 
 _PLAIN = ("sealed", "call", "extra", "tokens", "weight", "learnt")
-_WRITTEN = {"history", "flow", "plan", "output", "inserted", "dropped", "since", *_PLAIN}
+_WRITTEN = {"history", "flow", "plan", "output", "inserted", "dropped", "since", "summary", *_PLAIN}
 
 
 def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
@@ -163,6 +164,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
     return {
         **{name: getattr(state, name) for name in _PLAIN},
         "dropped": state.dropped,
+        "summary": [state.summary.text, state.summary.first, state.summary.upto],
         "since": dict(state.since),
         "prints": prints,
         "rows": rows,
@@ -204,6 +206,7 @@ def state_of(data: Mapping[str, Any]) -> State:
     return State(
         **{name: data[name] for name in _PLAIN},
         dropped=tuple(data["dropped"]),
+        summary=Rolling(*data["summary"]),
         since=data["since"],
         history=history,
         flow=flow,
