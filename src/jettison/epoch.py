@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,11 @@ SEALED_MOST, YOUNG_LEAST = 0.65, 0.1
 """A minor epoch needs sealed parts under .65 of the room, and room for a tenth of the young ones. With the .4 and .12
 of algorithm.md ("Step") minor ones are so rare that cost is .01 (mcpmark) and .02 (toolathlon) higher, support the
 same."""
+RISE, FULL_FROM, FULL_AT = 0.1, 5, 8
+"""A major epoch goes down to .6 of the room, and to .7 where the history is 8 times the room and more (from 5 times on
+in between). At 10 % of the body strict support rises by .7 / .7 / 2.6 / .4 (mcpmark / swe-lm32b / tau-airline /
+toolathlon), cost by .007 to .023; at 25 % nothing changes. With .2, above the low-water mark: .8 to 4.6, cost .02 to
+.05."""
 PREFIX = 0.05
 """Share of the room that an epoch leaves on the table so as not to change the oldest units, which stay cached. Cost
 at 25 % falls by .022 / .022 / .038 / .023 (mcpmark / swe-lm32b / tau-airline / toolathlon), strict support changes by
@@ -63,6 +68,8 @@ class Request:
     """An edit voids the reasoning blocks after it (the wire or the model binds them)."""
     binds: bool | None = None
     """The model checks bound reasoning; None: not known."""
+    again: Callable[[], Collection[str]] = tuple
+    """Ids of results that the agent asked for again: they are seen whole while they can be."""
     semantic: Semantic = field(default_factory=Semantic)
     """What embeddings and a judge say of prose."""
 
@@ -214,15 +221,24 @@ class Run:
     def admit(self, space: int) -> bool:
         """Cut the oversize results of a unit that was never sent. Returns whether anything was cut."""
         unit = self.view.units[-1]
-        results = sum(self.now(item) for item in unit.items if item.kind in (Kind.RESULT, Kind.DOCUMENT))
-        if unit.index < self.request.sent or results <= max(SMALL, OVERSIZE * space):
+        if unit.index < self.request.sent or self.results(unit) <= max(SMALL, OVERSIZE * space):
             return False
-        self.locks = self.eased(unit)
+        again = self.request.again()
+        results = self.results(unit, again)
+        if results <= max(SMALL, OVERSIZE * space):
+            return False
+        self.locks = self.eased(unit, again)
         return self.reduce([unit], int(ADMITTED * space) + self.size([unit]) - results, self.locks)
 
-    def eased(self, unit: Unit) -> Locks:
-        """Locks with the results of a unit only kept present, not verbatim."""
-        ids = {item.id for item in unit.items if item.kind in (Kind.RESULT, Kind.DOCUMENT) and item.editable}
+    def results(self, unit: Unit, but: Collection[str] = ()) -> int:
+        """Tokens of a unit's results and documents, some left out."""
+        kinds = (Kind.RESULT, Kind.DOCUMENT)
+        return sum(self.now(item) for item in unit.items if item.kind in kinds and item.id not in but)
+
+    def eased(self, unit: Unit, but: Collection[str] = ()) -> Locks:
+        """Locks with the results of a unit only kept present, not verbatim, some left out."""
+        kinds = (Kind.RESULT, Kind.DOCUMENT)
+        ids = {item.id for item in unit.items if item.kind in kinds and item.editable and item.id not in but}
         return Locks(
             tuple(
                 replace(lock, level="present") if lock.item in ids and lock.reason == "latest unit" else lock
@@ -231,7 +247,7 @@ class Run:
         )
 
     def epoch(self, space: int, low: float) -> Outcome:
-        minor_mark, major_mark = min(low, self.profile.minor), min(low, self.profile.major)
+        minor_mark, major_mark = min(low, self.profile.minor), min(low, self.profile.major + self.rise(space))
         tail = self.tail(TAIL * space)
         before = self.total()
         self.take([self.gone(item) for unit in self.far for item in unit.items])
@@ -256,6 +272,11 @@ class Run:
         if self.total() >= before:
             return self.outcome("none", self.request.sealed)
         return self.outcome(kind, tail)
+
+    def rise(self, space: int) -> float:
+        """How much higher the mark of a major epoch is where the history is many times the room."""
+        times = sum(map(self.view.cost, self.view.items)) / max(1, space)
+        return RISE * min(1.0, max(0.0, (times - FULL_FROM) / (FULL_AT - FULL_FROM)))
 
     def gone(self, item: Item) -> Decision:
         """The decision for an item beyond the horizon."""

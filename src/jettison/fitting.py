@@ -23,6 +23,7 @@ from jettison.protocols import Embedder
 from jettison.relevance.cascade import Consulted, Memory, consult
 from jettison.relevance.effects import Embed, Judging
 from jettison.reporting import failed_checks, first_change, judged, rows_of, unmet
+from jettison.rereading import asked_again
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
 from jettison.summing import NO_SUMMARY, Rolling, inserted, rolled
@@ -94,6 +95,8 @@ class Kit:
     handle: Callable[[str], str]
     ratio: float
     """The provider's last count to ours."""
+    recalled: Callable[[str], bool]
+    """Whether a text was brought back from the archive."""
     embedder: Embedder | None = None
     """Of a policy whose relevance asks for one."""
     memory: Memory = field(default_factory=Memory)
@@ -244,6 +247,7 @@ class Fitting:
             call=self.old.call + 1,
             voids=self.kit.traits.voids,
             binds=binds_reasoning(self.kit.model),
+            again=partial(asked_again, self.view.units, self.state.plan, self.kit.recalled),
         )
 
     def consulted(self, request: Request, embedder: Embedder) -> Generator[Embed | Judging, Any, Semantic]:

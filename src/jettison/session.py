@@ -445,6 +445,7 @@ class Session:
             reader=self._reader,
             handle=self._handle,
             ratio=self._ratio,
+            recalled=self._recalled,
             embedder=self._embedder,
             memory=self._memory,
             vault=self.vault,
@@ -453,6 +454,13 @@ class Session:
         if fitting.old is not self._state:
             self._recover(fitting.old)
         return fitting
+
+    def _recalled(self, text: str) -> bool:
+        """Whether a text is one that this session archived, or the part of it that the recall tool gives."""
+        from jettison.recall import is_recalled
+
+        letters = OWN if self._private else SHARED
+        return is_recalled(text, self._handles.__getitem__, lambda whole: self._handle_for(whole, letters)) is not None
 
     def _recover(self, state: State) -> None:
         """After a load: the texts behind the handles are those of the history."""
