@@ -110,6 +110,7 @@ def test_options_of_the_command_exist(page: str) -> None:
         "fit",
         "demo",
         "mcp",
+        "replay",
         "scan",
         "tune",
     }
