@@ -15,7 +15,7 @@ demo: $(STAMP)  ## fit a real agent history into a budget, with a reason for eve
 	@$(BIN)/jettison demo
 
 test: $(STAMP)  ## the whole test suite
-	@$(BIN)/pytest -q -n auto
+	@$(BIN)/pytest -q -n auto --ignore=tests/llm
 
 test-llm: $(STAMP)  ## judge and summariser against a real small model on loopback
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: ik-llama-cpp-python==0.1.5

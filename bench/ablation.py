@@ -57,9 +57,13 @@ def _nothing_covered(*_: Any) -> set[str]:
     return set()
 
 
-def _alone(*_: Any, **__: Any) -> int:
-    """No companion of a segment."""
-    return -1
+def _alone(*_: Any, **__: Any) -> tuple[int, ...]:
+    """Nothing that comes with a segment."""
+    return ()
+
+
+def _whole(*_: Any) -> None:
+    """Arguments of calls as they are."""
 
 
 VARIANTS = (
@@ -76,9 +80,12 @@ VARIANTS = (
         "cover (duplicates count fully)", names={f"{RANK}:_ordered": _uncovered, f"{RANK}:_covered": _nothing_covered}
     ),
     Variant("pairs", names={f"{EVICT}:PAIRS": NEVER}),
-    Variant("companions and pairs", names={"jettison.ranking:Part.companion": _alone}),
+    Variant("labels and pairs", names={"jettison.ranking:Part.labels": _alone}),
     Variant("opening by bundles", names={f"{EVICT}:OPENING": 0.0}),
     Variant("κ (the Score)", names={f"{RANK}:KAPPA": 0.0}),
+    Variant("content types", names={f"{RANK}:OUTLINED": NEVER}),
+    Variant("clipped arguments", names={f"{RANK}:clip": _whole}),
+    Variant("oldest units spared", names={f"{EPOCH}:PREFIX": -1.0}),
     Variant("admission", names={f"{EPOCH}:OVERSIZE": float(NEVER)}),
     Variant("tail", names={f"{EPOCH}:TAIL": 0.0}),
 )

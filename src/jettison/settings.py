@@ -16,8 +16,8 @@ from jettison.tool_policy import ToolPolicy
 
 __all__ = ["CODE_ONLY", "read_settings"]
 
-CODE_ONLY = ("scorers", "protectors", "checks")
-"""Fields of a policy that hold functions: they cannot stand in a file."""
+CODE_ONLY = ("scorers", "protectors", "checks", "embedder", "judge", "embed_limits", "judge_limits", "prices")
+"""Fields of a policy that hold functions or objects: they cannot stand in a file."""
 
 
 def read_settings(path: str | PathLike[str], names: Iterable[str]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _made(kind: Any, table: Any, where: str) -> Any:
 def _known(found: Mapping[str, Any], known: list[str], where: str) -> None:
     for name in found:
         if name in CODE_ONLY:
-            raise ConfigError(f"{where}: {name} holds functions: give it in code, Policy.from_file(path, {name}=…)")
+            raise ConfigError(f"{where}: {name} is no plain value: give it in code, Policy.from_file(path, {name}=…)")
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f", did you mean {near[0]!r}?" if near else f": there are {', '.join(known)}"

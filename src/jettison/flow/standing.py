@@ -45,8 +45,14 @@ _GUARD_STEMS = (
 )
 _DONE = (
     r"^\W*(?:done|completed?|finished|cancel+ed|closed|skipped|x|true|готов\w*|выполнен\w*|заверш[её]н\w*|"
-    r"отмен[её]н\w*|сделан\w*)\b"
+    r"отмен[её]н\w*|сделан\w*|deleted|resolved|удал[её]н\w*)\b"
 )
+# Claude Code's TaskCreate and TaskUpdate, and tools of that form: `create_task`, `task_update`, `update_todo_item`.
+_TASK_MADE = re.compile(r"(?:^|_)(?:task_create|create_task|add_task|task_add)$")
+_TASK_CHANGED = re.compile(r"(?:^|_)(?:task_(?:update|complete|close|delete)|(?:update|complete|close|delete)_task)$")
+_TASK_ID = re.compile(r"#(\d+)|\"?(?:task_?)?id\"?\s*[:=]\s*\"?#?([\w-]{1,40})", re.IGNORECASE)
+_OLD = ("old_string", "old_str", "old_text", "search")
+_NEW = ("new_string", "new_str", "new_text", "replace", "insert_text")
 _BOX = re.compile(r"\[( |x|X|✓|~|-|>)\]")
 _LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)]?)\s+\S", re.MULTILINE)
 _ENTRIES = ("todos", "plan", "items", "tasks", "steps", "entries", "list", "todo_list", "todoList")
@@ -74,7 +80,10 @@ class _State:
     """What stands after some units."""
 
     lists: dict[str, tuple[str, str, int]] = field(default_factory=dict)
-    """By tool or file: (item, name, step) of the latest list with open entries."""
+    """By tool or file: (item, name, step) of the latest list with open entries; single tasks and edits of a list have
+    a `#` in their key."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """By file: the list as it stands after its edits."""
     guards: MutableMapping[str, tuple[Item, Item]] = field(default_factory=dict)
     """By item: results short enough to state rules, each with its call; read only while a list is open."""
     revealed: dict[str, Span] = field(default_factory=dict)
@@ -88,7 +97,7 @@ class _State:
         """A copy for units that may still grow; it costs nothing for the long tables."""
         guards: MutableMapping[str, tuple[Item, Item]] = ChainMap({}, self.guards)
         originals: MutableMapping[tuple[str, str], str] = ChainMap({}, self.originals)
-        return _State(dict(self.lists), guards, dict(self.revealed), originals, dict(self.stubs))
+        return _State(dict(self.lists), dict(self.texts), guards, dict(self.revealed), originals, dict(self.stubs))
 
 
 @dataclass
@@ -145,6 +154,7 @@ class StandingReader:
                 state.originals[key] = item.id
                 state.stubs.pop(key, None)
             _list_in_result(item, call, state)
+            _task_in_result(item, call, state)
             _tools_in(item, call, state)
             if len(item.text) <= LONGEST_GUARD:
                 state.guards[item.id] = item, call
@@ -175,7 +185,12 @@ def _is_about_tools(name: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def _is_todo(name: str) -> bool:
-    return compiled(_TODO_TOOL).search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
+    return compiled(_TODO_TOOL).search(_snake(name)) is not None
+
+
+@lru_cache(maxsize=2_048)
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def _arguments(call: Item) -> Mapping[str, Any]:
@@ -207,10 +222,54 @@ def _list_in_call(call: Item, state: _State) -> None:
         return
     text = next((value for key in _TEXTS if isinstance(value := arguments.get(key), str)), None)
     if text is not None and len(text) <= LONGEST_LIST and _LISTED.search(text):
+        _forget(state, path)
+        state.texts[path] = text
         _hold(state, path, _has_open(text) is not False, call.id, path, call.step)
     elif path in state.lists:
-        item, known, _ = state.lists[path]
-        state.lists[path] = (item, known, call.step)
+        _edit(call, path, arguments, state)
+
+
+def _edit(call: Item, path: str, arguments: Mapping[str, Any], state: _State) -> None:
+    """An edit of a list that is held: the edit is held beside it, or both are over when no entry is open after it."""
+    item, known, _ = state.lists[path]
+    state.lists[path] = (item, known, call.step)
+    old, new = (
+        next((value for key in keys if isinstance(value := arguments.get(key), str)), None) for keys in (_OLD, _NEW)
+    )
+    if new is None or len(new) > LONGEST_LIST:
+        return
+    text = state.texts.get(path, "")
+    state.texts[path] = text.replace(old, new, 1) if old and old in text else f"{text}\n{new}"
+    if _has_open(state.texts[path]) is False:
+        _forget(state, path)
+    else:
+        state.lists[f"{path}#{call.id}"] = (call.id, path, call.step)
+
+
+def _forget(state: _State, path: str) -> None:
+    """Let a list go, with its edits."""
+    for key in [key for key in state.lists if key == path or key.startswith(f"{path}#")]:
+        del state.lists[key]
+
+
+def _task_in_result(item: Item, call: Item, state: _State) -> None:
+    """One task of a list that is kept entry by entry: made by one tool, updated by another, each named by its id."""
+    name = _snake(call.name or "")
+    if _TASK_MADE.search(name):
+        found = _TASK_ID.search(item.text[:400])
+        if found:
+            state.lists[f"task#{found.group(1) or found.group(2)}"] = (call.id, call.name or "", call.step)
+    elif _TASK_CHANGED.search(name):
+        arguments = _arguments(call)
+        number = next((str(arguments[key]) for key in ("taskId", "task_id", "id") if key in arguments), "")
+        key = f"task#{number.lstrip('#')}"
+        if key in state.lists:
+            ends = re.search(r"complete|close|delete", name) is not None
+            if ends or compiled(_DONE).match(str(arguments.get("status", ""))):
+                del state.lists[key]
+            else:
+                made, tool, _ = state.lists[key]
+                state.lists[key] = (made, tool, call.step)
 
 
 def _list_in_result(item: Item, call: Item, state: _State) -> None:

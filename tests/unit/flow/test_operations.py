@@ -156,6 +156,28 @@ def test_the_latest_todo_list_stands_while_it_has_open_entries():
     assert not read(join(user("Go."), todo("pending"), todo("выполнено", number=1)))[0].facts
 
 
+def test_tasks_that_are_kept_one_by_one():
+    made = call("TaskCreate", {"subject": "Write the tests"}, "Task #3 created: Write the tests")
+    assert len(read(join(user("Go."), made))[0].facts) == 1
+    begun = call("TaskUpdate", {"taskId": "3", "status": "in_progress"}, "Updated task #3 status", number=1)
+    assert len(read(join(user("Go."), made, begun))[0].facts) == 1
+    done = call("TaskUpdate", {"taskId": "3", "status": "completed"}, "Updated task #3 status", number=2)
+    assert not read(join(user("Go."), made, begun, done))[0].facts
+    other = call("create_task", {"title": "Сверить счёт"}, '{"id": "t-9", "status": "pending"}', number=3)
+    assert len(read(join(user("Go."), made, other, done))[0].facts) == 1
+    assert not read(join(user("Go."), other, call("complete_task", {"id": "t-9"}, "ok", number=4)))[0].facts
+
+
+def test_an_edit_of_a_list_is_held_with_it_until_nothing_is_open():
+    made = call("write_file", {"path": "todo.md", "content": "- [ ] one\n- [ ] two"}, "ok")
+    edit = call("edit_file", {"path": "todo.md", "old_string": "- [ ] one", "new_string": "- [x] one"}, "ok", number=1)
+    assert len(read(join(user("Go."), made, edit))[0].facts) == 2
+    last = call("edit_file", {"path": "todo.md", "old_string": "- [ ] two", "new_string": "- [x] two"}, "ok", number=2)
+    assert not read(join(user("Go."), made, edit, last))[0].facts
+    again = call("write_file", {"path": "todo.md", "content": "- [ ] three"}, "ok", number=3)
+    assert len(read(join(user("Go."), made, edit, again))[0].facts) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "args"),
     [
