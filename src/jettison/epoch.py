@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jettison.errors import BudgetUnreachable, StateBroken
 from jettison.flow.dependencies import Flow, topic_of
 from jettison.items import Fidelity, Item, Kind, Unit
-from jettison.plan import Decision, Locks, Plan, Protection, Score, Semantic, View
+from jettison.plan import Decision, Escalation, Locks, Plan, Protection, Score, Semantic, View
 from jettison.ranking import Ranking
 from jettison.stages.compress import compress
 from jettison.stages.evict import evict
@@ -89,6 +89,8 @@ class Outcome:
     voided: int = 0
     """Reasoning blocks removed because an edit voided them."""
     degraded: tuple[str, ...] = ()
+    steps: tuple[Escalation, ...] = ()
+    """What was done because it did not fit, in order."""
 
 
 class Run:
@@ -108,12 +110,13 @@ class Run:
         self.fresh: dict[str, Decision] = {}
         self.scores: dict[str, Score] = {}
         self.degraded: list[str] = []
+        self.steps: list[Escalation] = []
         self.far: list[Unit] = []
 
-    def protected(self, tight: int = 0) -> Locks:
+    def protected(self, tight: int = 0, documents: bool = False) -> Locks:
         """The hard protections, with the reasoning that the provider binds to the running turn."""
         protectors, cut = self.policy.protectors, self.request.plan.decisions
-        locks = protect(self.view, self.request.task, tight=tight, protectors=protectors, cut=cut)
+        locks = protect(self.view, self.request.task, tight=tight, documents=documents, protectors=protectors, cut=cut)
         if self.policy.reasoning_drop or self.request.binds is False:
             return self.settled(locks)
         bound = [
@@ -368,21 +371,44 @@ class Run:
         self.fresh.update((decision.item, decision) for decision in decisions)
 
     def escalate(self) -> None:
-        """Over the limit after an epoch: everything evictable, then goals as prose and results cut to fit."""
+        """Over the limit after an epoch: retrieved documents, then everything evictable, then goals as prose and
+        results cut to fit. Each step once, each recorded with its gain: there is no loop to guard."""
         far = {unit.index for unit in self.far}
         everything = [unit for unit in self.view.units if unit.index >= 0 and unit.index not in far]
-        self.reduce(everything[:-1], self.view.limit - (self.total() - self.size(everything[:-1])), self.locks)
-        if self.total() <= self.view.limit:
+        retrieved = [unit for unit in everything if Kind.DOCUMENT in unit.kinds]
+        if retrieved:
+            self.locks = self.protected(documents=True)
+            if self.tried("retrieved documents reduced", retrieved, self.but_documents(retrieved)):
+                return
+        if self.tried("everything evictable reduced again", everything[:-1], self.locks):
             return
-        for tight in (1, 2):
+        for tight, step in ((1, "goals kept as prose"), (2, "results of the latest unit cut")):
             self.locks = self.protected(tight=tight)
-            self.reduce(everything, self.view.limit - (self.total() - self.size(everything)), self.locks)
-            if self.total() <= self.view.limit:
+            if self.tried(step, everything, self.locks):
                 return
         if self.policy.on_unsafe == "degrade":
+            before = self.total()
             self.degrade(everything)
+            self.steps.append(Escalation("protections given up", before, self.total()))
         if self.total() > self.view.limit:
             raise self.unreachable()
+
+    def tried(self, step: str, units: Sequence[Unit], locks: Locks) -> bool:
+        """Reduce the units as far as it takes, and note it. Returns whether the request fits then."""
+        before = self.total()
+        self.reduce(units, self.view.limit - (before - self.size(units)), locks)
+        self.steps.append(Escalation(step, before, self.total()))
+        return self.total() <= self.view.limit
+
+    def but_documents(self, units: Sequence[Unit]) -> Locks:
+        """The locks, with all that is not a retrieved document held as it is."""
+        held = [
+            Protection(item.id, "not retrieved", "documents were reduced")
+            for unit in units
+            for item in unit.items
+            if item.kind is not Kind.DOCUMENT
+        ]
+        return Locks((*self.locks.protections, *held))
 
     def degrade(self, units: Sequence[Unit]) -> None:
         """Give up protections, least binding first, until it fits."""
@@ -452,6 +478,7 @@ class Run:
             tuple(self.fresh.values()),
             self.lost(),
             tuple(self.degraded),
+            tuple(self.steps),
         )
 
     def first_edit(self) -> int:

@@ -415,6 +415,7 @@ class Fitting:
             repaired=taken.repaired,
             notes=tuple(self.notes(outcome)),
             degraded=outcome.degraded,
+            escalation=outcome.steps,
             pending=taken.pending,
             cache=cache,
             spent=self.semantic.spent,

@@ -17,6 +17,7 @@ __all__ = [
     "CheckResult",
     "Decision",
     "Edge",
+    "Escalation",
     "Fitted",
     "Locks",
     "Plan",
@@ -97,7 +98,8 @@ class Protection:
     """The protected span, verbatim; empty: the whole item."""
     level: str = "verbatim"
     """`verbatim`: unchanged. `present`: the item stays, its text may be compressed (a result too large to fit).
-    `lost`: an earlier call had evicted it before there was a reason to keep it (see `late`); the archive has it."""
+    `lost`: an earlier call had evicted it before there was a reason to keep it (see `late`); the archive has it.
+    `deferred`: what an operation of another stage needs; nothing is held for it in this one."""
     start: int = 0
     end: int = 0
     late: bool = False
@@ -129,7 +131,7 @@ class Locks:
         """Protected spans of items that are not kept whole."""
         found: dict[str, tuple[Protection, ...]] = {}
         for lock in self.protections:
-            if not lock.whole and lock.item not in self.whole and lock.level != "lost":
+            if not lock.whole and lock.item not in self.whole and lock.level not in ("lost", "deferred"):
                 found[lock.item] = (*found.get(lock.item, ()), lock)
         return found
 
@@ -140,7 +142,8 @@ class Locks:
     def by_item(self) -> Mapping[str, tuple[Protection, ...]]:
         found: dict[str, tuple[Protection, ...]] = {}
         for lock in self.protections:
-            found[lock.item] = (*found.get(lock.item, ()), lock)
+            if lock.level != "deferred":
+                found[lock.item] = (*found.get(lock.item, ()), lock)
         return found
 
 
@@ -258,6 +261,17 @@ class CacheEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Escalation:
+    """One step that was taken because what must be kept did not fit."""
+
+    step: str
+    """What was done, e.g. `retrieved documents reduced`."""
+    before: int
+    """Tokens of the whole request before it, by the items."""
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One item in the report."""
 
@@ -331,6 +345,8 @@ class Report:
     """What the caller should know: sanitised text, compatibility rules broken by the input, fall-backs."""
     degraded: tuple[str, ...] = ()
     """With on_unsafe="degrade": each loss, one line."""
+    escalation: tuple[Escalation, ...] = ()
+    """The steps that were taken because it did not fit, in order; those without a gain too."""
     pending: tuple[str, ...] = ()
     """Unanswered calls: the request cannot be sent before they are answered."""
     cache: CacheEffect = field(default_factory=CacheEffect)
@@ -387,7 +403,7 @@ class Report:
         data["checks"] = {name: asdict(check) for name, check in self.checks.items()}
         data["cache"] = asdict(self.cache)
         data["task"] = asdict(self.task)
-        for name in ("protections", "inserted", "tools", "rows"):
+        for name in ("protections", "inserted", "tools", "escalation", "rows"):
             data[name] = [asdict(entry) for entry in getattr(self, name)]
         for name in ("repaired", "notes", "degraded", "pending"):
             data[name] = list(getattr(self, name))

@@ -39,6 +39,8 @@ class Part:
     """Tokens of each segment, with its key and a line break."""
     outline: Outline | None = None
     """What its content type says of it; None of a short text, or of one of no known type."""
+    held: bool = False
+    """It stays present: where no segment of it is kept, its mark is."""
 
     def tokens(self, index: int) -> int:
         return self.sizes[index]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Constraint", "Fact", "Limit", "Operation", "Pin", "Span", "Task", "TaskState"]
+__all__ = ["Constraint", "Fact", "Limit", "Operation", "Pin", "Span", "Stage", "Task", "TaskState"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,28 @@ class Operation:
     """Item id of the call that began it."""
     handle: str = ""
     """The value it is known by (ticket, job id); empty when it has none."""
+    deferred: bool = False
+    """It belongs to another stage than the one that was entered: what it needs is not held now."""
 
     @property
     def open(self) -> bool:
         return self.closed is None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A share of the open operations whose context fits: enter it with `session.enter(stage)`."""
+
+    name: str
+    """`stage 1 of 2`."""
+    operations: tuple[str, ...]
+    """Ids of its operations."""
+    needs: tuple[str, ...]
+    """What they need, verbatim."""
+    tokens: int
+    """What a request takes in this stage, the hand-over included."""
+    handover: str
+    """What is open now, what comes next, by which identifiers; English, the first line marks it as a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +116,17 @@ class TaskState:
 
     @property
     def open_operations(self) -> tuple[Operation, ...]:
-        return tuple(op for op in self.operations if op.open)
+        """What is under way and held now; the operations of other stages are not among them."""
+        return tuple(op for op in self.operations if op.open and not op.deferred)
+
+    @property
+    def deferred_operations(self) -> tuple[Operation, ...]:
+        """What is open and belongs to another stage than the one that was entered."""
+        return tuple(op for op in self.operations if op.open and op.deferred)
+
+    def deferring(self, names: Collection[str]) -> TaskState:
+        """The state with the operations of these ids deferred, and no others."""
+        return replace(self, operations=tuple(replace(op, deferred=op.id in names) for op in self.operations))
 
 
 @dataclass(slots=True)
@@ -116,6 +144,8 @@ class Task:
     """What the caller lifted: texts of constraints, ids or handles of operations, item ids, tool names."""
     limits: dict[str, Limit] = field(default_factory=dict)
     """When a pin ends by itself."""
+    deferred: frozenset[str] = frozenset()
+    """Ids of the operations that wait for another stage; set by `Session.enter` and `Session.leave`."""
     _count: int = 0
 
     def constrain(self, text: str) -> None:

@@ -89,10 +89,12 @@ class TaskReader:
         self._take(settled, self._said)
         said = self._said.copy()
         self._take(newest, said)
-        operations = (
+        operations: tuple[Operation, ...] = (
             *task.operations.values(),
             *(_released(op, task) for op in self._operations.read(newest, said.step)),
         )
+        if task.deferred:
+            operations = tuple(replace(op, deferred=True) if op.id in task.deferred else op for op in operations)
         pins = tuple(self._pins(task, said))
         needs = [need for op in operations if op.open for need in op.needs]
         declared = [*task.constraints, *([task.goal] if task.goal else [])]

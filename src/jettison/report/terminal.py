@@ -163,6 +163,8 @@ def _facts(report: Report) -> Table:
         kinds = ", ".join(f"{count} {name}" for name, count in why.most_common())
         table.add_row("  inserted", f"{plural(len(report.inserted), 'piece')} of our own text: {kinds}")
     _listing(table, "  repaired", report.repaired, "yellow")
+    steps = [f"{one.step}: {one.before:,} → {plural(one.after, 'token')}" for one in report.escalation]
+    _listing(table, "  escalation", steps, "yellow")
     _listing(table, "  degraded", report.degraded, "bold red")
     _listing(table, "  pending", report.pending, "yellow")
     _listing(table, "  note", report.notes, "")

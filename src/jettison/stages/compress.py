@@ -125,7 +125,7 @@ class _Writer:
         else:
             text, fidelity = stub(before - item.fixed, handle), Fidelity.STUB
             reason = "nothing in it is worth its tokens; the call stays"
-            if item.kind not in (Kind.RESULT,):
+            if item.kind is not Kind.RESULT and not part.held:
                 yield from self._gone([item], "nothing in it is worth its tokens")
                 return
         after = self.view.cost(replace(item, text=text, fidelity=fidelity))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,21 +28,24 @@ def protect(
     task: Task,
     *,
     tight: int = 0,
+    documents: bool = False,
     protectors: Sequence[Protector | ItemProtector | ItemRule] = (),
     cut: Collection[str] = (),
 ) -> Locks:
     """All hard protections of this call. `cut`: items that an earlier call reduced; of goals only the prose is left.
 
     `tight`, for when they do not fit: 1, of goals only the prose, of facts only what fits; 2, also of the latest
-    unit's results only what fits.
+    unit's results only what fits. `documents`: of what was retrieved for the latest user turn only what fits,
+    the user's own text stays.
     """
     locks = [
         *_instructions(view),
-        *_latest(view, tight > 1),
+        *_latest(view, tight > 1, documents or tight > 0),
         *_unanswered(view),
         *_goals(view, tight > 0, cut),
         *_constraints(view),
         *_operations(view),
+        *_deferred(view),
         *_facts(view, tight > 0),
         *_tools(view, task),
         *_pins(view),
@@ -57,17 +61,21 @@ def _instructions(view: View) -> Iterator[Protection]:
             yield Protection(item.id, "instruction", "never: instructions bind every call")
 
 
-def _latest(view: View, tight: bool) -> Iterator[Protection]:
+def _latest(view: View, tight: bool, documents: bool) -> Iterator[Protection]:
     if not view.units:
         return
+    loose = {Kind.RESULT: tight, Kind.DOCUMENT: documents}
+
+    def level(item: Item) -> str:
+        return "present" if loose.get(item.kind, False) and item.editable else "verbatim"
+
     for item in view.units[-1].items:
-        level = "present" if tight and item.kind in (Kind.RESULT, Kind.DOCUMENT) and item.editable else "verbatim"
-        yield Protection(item.id, "latest unit", "a newer unit arrives", level=level)
+        yield Protection(item.id, "latest unit", "a newer unit arrives", level=level(item))
     turn = _last_user(view.units)
     if turn is not None:
         for item in turn.items:
             if item.kind in (Kind.USER, Kind.MEDIA, Kind.DOCUMENT):
-                yield Protection(item.id, "latest user turn", "the user says something newer")
+                yield Protection(item.id, "latest user turn", "the user says something newer", level=level(item))
 
 
 def _last_user(units: Sequence[Unit]) -> Unit | None:
@@ -124,6 +132,16 @@ def _operations(view: View) -> Iterator[Protection]:
         if op.span is not None:
             yield _span(op.span, f"open operation {op.name}", until)
         yield from _needs(op, until, view)
+
+
+def _deferred(view: View) -> Iterator[Protection]:
+    """What the operations of other stages need: named, and not held."""
+    for op in view.task.deferred_operations:
+        until = f"its stage is entered, or the present one is left; then until operation {op.id} is done"
+        for need in op.needs:
+            span = _place(need, view)
+            if span is not None:
+                yield replace(_span(span, f"deferred: needed by {op.name}", until), level="deferred")
 
 
 def _needs(op: Operation, until: str, view: View) -> Iterator[Protection]:

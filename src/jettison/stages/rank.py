@@ -153,7 +153,8 @@ def _part(item: Item, tokens: int, view: View, flow: Flow, locks: Locks, plan: P
     if not allowed:
         return None
     sizes = source.measure(view.cost(item) - item.fixed)
-    return Part(item, source, allowed, _forced(source, locks, item), sizes, _outline(source, view.cost(item)))
+    outline, held = _outline(source, view.cost(item)), item.id in locks.present
+    return Part(item, source, allowed, _forced(source, locks, item), sizes, outline, held)
 
 
 def _outline(source: Source, tokens: int) -> Outline | None:

@@ -46,7 +46,7 @@ def validate(
 
 def _missing(lock: Protection, kept: Mapping[str, Item]) -> str | None:
     """What is lost of a protection, None when it is there."""
-    if lock.level == "lost":  # evicted before there was a reason to keep it: reported, see Report.notes
+    if lock.level in ("lost", "deferred"):  # nothing is held for it: reported, see Report.notes and protections
         return None
     item = kept.get(lock.item)
     if item is None:

@@ -1,0 +1,111 @@
+"""What is given up when an epoch was not enough, step by step, and what the report says of it."""
+
+import json
+
+import pytest
+
+from jettison import Policy, Session
+from jettison.errors import BudgetUnreachable
+from strategies import log_text
+from unit.flow.reading import call, join, user
+
+QUESTION = "What does the warranty say about torn tents? Answer in one sentence."
+TENTS = [
+    "The warranty covers torn tents for two years.",
+    "A torn tent is repaired, not replaced.",
+    "Tents are made of nylon.",
+]
+OTHER = [f"The cafeteria on floor {n} opens at {n + 6} and serves soup number {n}." for n in range(1, 40)]
+
+
+def chunk(title, sentences):
+    return {
+        "type": "search_result",
+        "title": title,
+        "source": f"https://kb.test/{title}",
+        "content": [{"type": "text", "text": "\n".join(sentences)}],
+    }
+
+
+CHUNKS = [*(chunk(f"cafeteria-{n}", OTHER) for n in range(3)), chunk("warranty", TENTS * 2)]
+RAG = [{"role": "user", "content": [*CHUNKS, {"type": "text", "text": QUESTION}]}]
+
+
+def rag(budget):
+    session = Session(Policy(budget=budget, counter="o200k"), wire="anthropic")
+    return session, session.fit(RAG)
+
+
+def written(fitted):
+    return json.dumps(fitted.messages, ensure_ascii=False)
+
+
+def test_nothing_is_escalated_while_it_fits():
+    _, fitted = rag(100_000)
+    assert fitted.messages == RAG
+    assert fitted.report.escalation == ()
+
+
+@pytest.mark.parametrize("budget", [700, 1_000, 2_000])
+def test_retrieved_documents_of_the_latest_turn_give_way_first_the_question_stays(budget):
+    session, fitted = rag(budget)
+    report = fitted.report
+    assert [step.step for step in report.escalation] == ["retrieved documents reduced"]
+    step = report.escalation[0]
+    assert step.before > report.limit >= step.after
+    assert QUESTION in written(fitted)
+    assert "covers torn tents for two years" in written(fitted)
+    assert report.ok
+    assert report.after <= budget
+    cut = [row for row in report.rows if row.decision != "full"]
+    assert {row.kind for row in cut} == {"document"}
+    assert all("cafeteria" in session.recall(row.handle) or "tent" in session.recall(row.handle) for row in cut)
+
+
+def test_each_chunk_leaves_at_least_a_mark_in_the_latest_turn():
+    _, fitted = rag(400)
+    assert len(fitted.messages[0]["content"]) == len(CHUNKS) + 1
+
+
+def test_what_is_gone_on_with_is_the_cut_documents():
+    session, fitted = rag(700)
+    longer = [*RAG, {"role": "assistant", "content": "Two years."}]
+    assert session.fit(longer).messages[:1] == fitted.messages
+
+
+def test_the_steps_stand_in_their_order_and_each_was_needed():
+    messages = join(
+        user(f"Find the error. {' '.join(OTHER)}"), call("run", {"cmd": "tail"}, log_text(1, 9_000), number=1)
+    )
+    seen = set()
+    order = ["everything evictable reduced again", "goals kept as prose", "results of the latest unit cut"]
+    for budget in range(400, 3_000, 300):
+        try:
+            report = Session(Policy(budget=budget, counter="o200k")).fit(messages).report
+        except BudgetUnreachable as error:
+            report = error.report
+        names = [step.step for step in report.escalation]
+        assert names == order[: len(names)]
+        assert all(step.after > report.limit for step in report.escalation[:-1])
+        assert all(step.after <= step.before for step in report.escalation)
+        seen.add(len(names))
+    assert 3 in seen
+
+
+def test_an_attempt_that_failed_says_what_was_tried():
+    with pytest.raises(BudgetUnreachable) as caught:
+        rag(40)
+    steps = caught.value.report.to_dict()["escalation"]
+    assert [step["step"] for step in steps][:2] == ["retrieved documents reduced", "everything evictable reduced again"]
+    assert len(steps) == 4
+    assert all(set(step) == {"step", "before", "after"} for step in steps)
+
+
+def test_what_degrading_gave_up_is_a_step():
+    session = Session(Policy(budget=120, counter="o200k", on_unsafe="degrade"))
+    for sentence in OTHER[:12]:
+        session.task.pin(sentence)
+    report = session.fit(join(user(" ".join(OTHER)), user("Go on with it."))).report
+    assert report.degraded
+    assert report.escalation[-1].step == "protections given up"
+    json.loads(report.to_json())
