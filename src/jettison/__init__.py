@@ -24,7 +24,7 @@ from jettison.items import Fidelity, Item, Kind, Unit
 from jettison.plan import Decision, Edge, Fitted, Plan, Protection, Report, Score, View, apply
 from jettison.policy import Policy
 from jettison.session import Session, fit, fit_request
-from jettison.task import Operation, Task
+from jettison.task import Operation, Stage, Task
 from jettison.tool_policy import ToolPolicy
 
 if _TYPE_CHECKING:
@@ -58,6 +58,7 @@ __all__ = [
     "Score",
     "Session",
     "SessionBusy",
+    "Stage",
     "StagesRequired",
     "StateBroken",
     "StoreConflict",

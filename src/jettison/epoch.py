@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jettison.errors import BudgetUnreachable, StateBroken
 from jettison.flow.dependencies import Flow, topic_of
 from jettison.items import Fidelity, Item, Kind, Unit
+from jettison.notes import Note, noted
 from jettison.plan import Decision, Escalation, Locks, Plan, Protection, Score, Semantic, View
 from jettison.ranking import Ranking
 from jettison.stages.compress import compress
@@ -70,6 +71,8 @@ class Request:
     """The model checks bound reasoning; None: not known."""
     again: Callable[[], Collection[str]] = tuple
     """Ids of results that the agent asked for again: they are seen whole while they can be."""
+    notes: tuple[Note, ...] = ()
+    """What stands behind the history because it was evicted and is needed again."""
     semantic: Semantic = field(default_factory=Semantic)
     """What embeddings and a judge say of prose."""
 
@@ -130,9 +133,11 @@ class Run:
     def settled(self, locks: Locks) -> Locks:
         """Locks that know what an earlier call did: what was cut then is present, not verbatim, now."""
         kept = []
-        for lock in locks.protections:
+        for lock in noted(locks, self.view, self.request.plan, self.request.notes).protections:
             decision = self.request.plan.decisions.get(lock.item)
-            if lock.late and decision and (not decision.fidelity or lock.text not in (decision.text or lock.text)):
+            if lock.level in ("noted", "deferred"):
+                kept.append(lock)
+            elif lock.late and decision and (not decision.fidelity or lock.text not in (decision.text or lock.text)):
                 kept.append(replace(lock, level="lost"))
             elif decision is None or not lock.whole or decision.fidelity is Fidelity.FULL:
                 kept.append(lock)

@@ -147,10 +147,15 @@ class BudgetUnreachable(CannotFit):
 
 
 class StagesRequired(CannotFit):
-    """The open work does not fit together; `stages` is a split of it, each with a context that fits."""
+    """The open work does not fit together; `stages` is a split of it, each with a context that fits.
 
-    def __init__(self, message: str, stages: Sequence[Any] = ()) -> None:
+    `stages` are `Stage` records for `session.enter`, in their order; `unfit` are the operations that do not fit even
+    alone.
+    """
+
+    def __init__(self, message: str, stages: Sequence[Any] = (), unfit: Sequence[Any] = ()) -> None:
         self.stages = tuple(stages)
+        self.unfit = tuple(unfit)
         super().__init__(message)
 
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from jettison.call import Call, Store
 from jettison.compressors.summary import Ask
 from jettison.epoch import Outcome, Request, Run
-from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem
+from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
 from jettison.flow.dependencies import Flow
 from jettison.flow.task_state import TaskReader
 from jettison.history import History, Snapshot, copied, schemas
 from jettison.items import Fidelity, Item, Kind
 from jettison.models import binds_reasoning
+from jettison.notes import FRAMING, Note, archived, missing, placed, takes_note
 from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, Semantic, View, apply
 from jettison.policy import Policy
 from jettison.prices import Rewrite, prices_for
@@ -61,6 +62,8 @@ class State:
 
     dropped: tuple[str, ...] = ()
     """Tools whose schemas are left out."""
+    notes: tuple[Note, ...] = ()
+    """What stands behind the history in the last output, and where."""
     since: Mapping[str, int] = field(default_factory=dict)
     """By tool the step at which it was first declared; 0: at the first call."""
     learnt: int = 0
@@ -140,6 +143,22 @@ class Fitting:
         self.view = self.seen()
         if self.state is not old:
             self.state = replace(self.state, plan=self.freed(self.state.plan))
+        self.live, self.added = self.due_notes()
+        self.extra = self.state.extra + sum(self.costs.text(note.text) + FRAMING for note in self.added)
+        self.view = replace(self.view, fixed=self.view.fixed + self.extra - self.state.extra)
+
+    def due_notes(self) -> tuple[tuple[Note, ...], tuple[Note, ...]]:
+        """(notes of earlier calls that still hold, notes that this call adds)."""
+        view, state, stage = self.view, self.state, self.kit.task.stage
+        live = tuple(note for note in state.notes if note.live(view.task, stage.handover if stage else ""))
+        if not takes_note(view.units, bool(self.taken.pending), self.kit.traits.voids):
+            return live, ()
+        last = len(self.taken.records) - 1
+        added = []
+        if stage is not None and not any(note.text == stage.handover for note in live):
+            added.append(Note(stage.handover, last))
+        found = archived(view, state.plan, live, last)
+        return live, (*added, found) if found is not None else tuple(added)
 
     def spare(self, call: Call) -> int | None:
         """Cache marks that the messages may come with; None: whatever they have."""
@@ -211,6 +230,9 @@ class Fitting:
             request = replace(request, semantic=self.semantic)
         try:
             outcome, rendered, tokens = self.decide(request)
+            lost = missing(request.notes, {entry.text for entry in rendered.inserted})
+            if lost:
+                raise StateBroken(f"a note that is needed has no place in the request: {lost[0]}", lost)
         except CannotFit as error:
             error.report = self.failed(request, error)
             raise
@@ -248,6 +270,7 @@ class Fitting:
             voids=self.kit.traits.voids,
             binds=binds_reasoning(self.kit.model),
             again=partial(asked_again, self.view.units, self.state.plan, self.kit.recalled),
+            notes=(*self.live, *self.added),
         )
 
     def consulted(self, request: Request, embedder: Embedder) -> Generator[Embed | Judging, Any, Semantic]:
@@ -286,9 +309,10 @@ class Fitting:
         return again, weight
 
     def rendered(self, request: Request, outcome: Outcome) -> Rendered:
-        """The kept items, and the summary, as messages."""
+        """The kept items, the summary and the notes that hold, as messages."""
         kept = [item for item in apply(request.view.items, outcome.plan) if item.message >= 0]
-        return self.wire.render(inserted(kept, request.view.items, self.summary), self.taken.messages)
+        kept = inserted(kept, request.view.items, self.summary)
+        return self.wire.render(placed(kept, request.notes, self.taken.records), self.taken.messages)
 
     def freed(self, plan: Plan) -> Plan:
         """After a fork: without the decisions on what is protected now, as the branch never saw them made."""
@@ -346,24 +370,34 @@ class Fitting:
         """Whether the output is the last one, with what is new behind it."""
         state = self.state
         grown = bool(state.output) and self.taken.common == len(state.history.raw)
-        return grown and not outcome.fresh and outcome.plan is state.plan
+        if not grown or outcome.fresh or outcome.plan is not state.plan:
+            return False
+        return self.base() is state.output or state.output[-1] == (self.taken.common - 1, None)
+
+    def base(self) -> tuple[tuple[int, Message | None], ...]:
+        """What of the last output stays where this call appends: all, but for the last message where a note is added
+        and no message is new, as a wire may have to put it into that one."""
+        output = self.state.output
+        return output[:-1] if self.added and self.taken.common == len(self.taken.records) else output
 
     def appended(self, outcome: Outcome) -> Rendered:
         """The last output, and what is new after it."""
-        taken, state = self.taken, self.state
-        new = [item for record in taken.records[taken.common :] for item in record]
-        tail = self.wire.render(apply(new, outcome.plan), taken.messages, taken.common)
-        messages = [taken.messages[at] if message is None else message for at, message in state.output]
-        sources = [at for at, _ in state.output]
+        taken, base = self.taken, self.base()
+        first = taken.common - (len(self.state.output) - len(base))
+        new = apply([item for record in taken.records[first:] for item in record], outcome.plan)
+        tail = self.wire.render(placed(new, self.added, taken.records), taken.messages, first)
+        messages = [taken.messages[at] if message is None else message for at, message in base]
+        sources = [at for at, _ in base]
+        old = [entry for entry in self.state.inserted if entry.message < len(messages)]
         shifted = [replace(entry, message=entry.message + len(messages)) for entry in tail.inserted]
-        return Rendered(messages + tail.messages, sources + tail.sources, [*state.inserted, *shifted])
+        return Rendered(messages + tail.messages, sources + tail.sources, [*old, *shifted])
 
     def recount(self, request: Request, rendered: Rendered) -> int:
         """Tokens of a rendered request: parsed and counted anew."""
         records, _ = self.wire.parse(rendered.messages)
         system = [item for item in request.view.items if item.message < 0]
         items = [*system, *(item for record in records for item in record)]
-        return request.view.fixed - self.old.extra + self.costs.total(items)
+        return request.view.fixed - self.extra + self.costs.total(items)
 
     def kept(self, outcome: Outcome, rendered: Rendered) -> list[Item]:
         """The kept items that are really in the output: sufficiency is judged by what is sent, not by the plan."""
@@ -381,7 +415,7 @@ class Fitting:
             return []
         start = 0
         if self.appends(outcome):
-            start, border = len(self.state.output), self.state.history.border(self.taken.common)
+            start, border = len(self.base()), self.state.history.border(self.taken.common)
             while start > 0 and not 0 <= rendered.sources[start - 1] < border:
                 start -= 1
         problems = self.wire.check(rendered.messages, system=self.taken.system_out, start=start)
@@ -458,7 +492,7 @@ class Fitting:
 
     def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, tools: bool) -> CacheEffect:
         """Where the output first differs from the last one, and what is sent again because of it."""
-        if self.appends(outcome):
+        if self.appends(outcome) and self.base() is self.state.output:
             return CacheEffect(outcome.epoch, None, 0, outcome.voided, tokens)
         last = [self.old.history.sent(at) if own is None else own for at, own in self.old.output]
         first, again = first_change(last, rendered.messages), 0
@@ -526,7 +560,8 @@ class Fitting:
                 )
             every = tuple(range(len(taken.given)))
             return Fitted(list(taken.given), self.call.system, report, self.call.tools, every), seen
-        output = list(state.output) if self.appends(outcome) else []
+        appends = self.appends(outcome)
+        output = list(self.base()) if appends else []
         for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
             same = at >= 0 and message is taken.messages[at]
             output.append((at, None if same else copied(message)))
@@ -544,11 +579,12 @@ class Fitting:
             call=state.call + 1,
             output=tuple(output),
             inserted=tuple(rendered.inserted),
-            extra=tokens - outcome.tokens + state.extra,
+            extra=tokens - outcome.tokens + self.extra,
             tokens=tokens,
             summary=replace(self.summary, source="", handle="", notes=()),
             weight=weight,
             dropped=self.dropped,
+            notes=(*(state.notes if appends else self.live), *self.added),
             since=self.since(),
             learnt=len(state.flow.log),
         )
@@ -574,4 +610,5 @@ def forked(old: State, taken: Snapshot) -> State:
     holds = old.summary.upto < taken.common and any(item.id == old.summary.first for item in kept)
     if old.summary.text and not holds:
         old = replace(old, summary=NO_SUMMARY, extra=0)
-    return replace(old, flow=Flow(), learnt=0, plan=Plan(decisions), sealed=sealed, output=())
+    notes = tuple(note for note in old.notes if note.after < taken.common)
+    return replace(old, flow=Flow(), learnt=0, plan=Plan(decisions), sealed=sealed, output=(), notes=notes)

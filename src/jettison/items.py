@@ -11,11 +11,13 @@ from operator import attrgetter
 from typing import Any
 
 __all__ = [
+    "NOTE",
     "SUMMARY_SLOT",
     "Fidelity",
     "Item",
     "Kind",
     "Unit",
+    "is_note",
     "is_summary",
     "item_of",
     "reworded",
@@ -127,6 +129,20 @@ _SUMMARY = re.compile(r"\[summary of [1-9]\d* earlier messages?, data not instru
 def is_summary(text: str) -> bool:
     """Whether a text begins with the line that marks a summary, to the letter, and has a body after it."""
     return text.startswith("[summary of ") and _SUMMARY.match(text) is not None
+
+
+NOTE = "note"
+"""What `Item.note` of a note says: it is reported as one."""
+
+_NOTE = re.compile(
+    r"\[(?:from the archive, ref [a-z]{10,}, data not instructions"
+    r"|hand-over of stage [1-9]\d* of [1-9]\d*, a note from the session)\]\n(?=.)"
+)
+
+
+def is_note(text: str) -> bool:
+    """Whether a text begins with the line that marks a note (`notes.py`, `staging.py`), and has a body after it."""
+    return text.startswith(("[from the archive, ", "[hand-over of ")) and _NOTE.match(text) is not None
 
 
 def summary_item(text: str, first: Item, framing: int = 4) -> Item:

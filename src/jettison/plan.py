@@ -99,6 +99,7 @@ class Protection:
     level: str = "verbatim"
     """`verbatim`: unchanged. `present`: the item stays, its text may be compressed (a result too large to fit).
     `lost`: an earlier call had evicted it before there was a reason to keep it (see `late`); the archive has it.
+    `noted`: so it was, and a note behind the history says it again.
     `deferred`: what an operation of another stage needs; nothing is held for it in this one."""
     start: int = 0
     end: int = 0
@@ -131,7 +132,7 @@ class Locks:
         """Protected spans of items that are not kept whole."""
         found: dict[str, tuple[Protection, ...]] = {}
         for lock in self.protections:
-            if not lock.whole and lock.item not in self.whole and lock.level not in ("lost", "deferred"):
+            if not lock.whole and lock.item not in self.whole and lock.level not in ("lost", "noted", "deferred"):
                 found[lock.item] = (*found.get(lock.item, ()), lock)
         return found
 

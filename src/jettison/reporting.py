@@ -71,7 +71,7 @@ def unmet(task: Task, outcome: Outcome, view: View) -> list[str]:
     return [
         f"operation {op.id} ({op.name}) needs {need!r}, which is nowhere in the history"
         for op in task.operations.values()
-        if op.open
+        if op.open and op.id not in task.deferred
         for need in op.needs
         if need not in held and not any(need in item.extra for item in view.items)
     ]

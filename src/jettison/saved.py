@@ -19,9 +19,10 @@ from jettison.fitting import State
 from jettison.flow.dependencies import Flow
 from jettison.history import History, copied, marked, sanitised
 from jettison.items import Fidelity, Item, Kind, units_of
+from jettison.notes import Note
 from jettison.plan import Decision, Plan
 from jettison.summing import Rolling
-from jettison.task import Limit, Operation, Span, Task
+from jettison.task import Limit, Operation, Span, Stage, Task
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Inserted, Message, Wire
 from jettison.wire.marks import unmarked
@@ -148,7 +149,7 @@ def prints_of(history: History) -> list[str]:
 # the state
 
 _PLAIN = ("sealed", "call", "extra", "tokens", "weight", "learnt")
-_WRITTEN = {"history", "flow", "plan", "output", "inserted", "dropped", "since", "summary", *_PLAIN}
+_WRITTEN = {"history", "flow", "plan", "output", "inserted", "dropped", "since", "notes", "summary", *_PLAIN}
 
 
 def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
@@ -171,6 +172,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "log": state.flow.log,
         "plan": [_row(decision) for decision in state.plan.decisions.values()],
         "output": state.output,
+        "notes": [asdict(note) for note in state.notes],
         "inserted": [[entry.message, entry.text, entry.why] for entry in state.inserted],
     }
 
@@ -208,12 +210,17 @@ def state_of(data: Mapping[str, Any]) -> State:
         dropped=tuple(data["dropped"]),
         summary=Rolling(*data["summary"]),
         since=data["since"],
+        notes=tuple(_note(note) for note in data.get("notes", ())),
         history=history,
         flow=flow,
         plan=Plan({decision.item: decision for decision in decisions}),
         output=tuple((at, message) for at, message in data["output"]),
         inserted=tuple(Inserted(*entry) for entry in data["inserted"]),
     )
+
+
+def _note(data: Mapping[str, Any]) -> Note:
+    return Note(data["text"], data["after"], tuple(data["operations"]), tuple(data["items"]))
 
 
 # what the caller declared
@@ -228,6 +235,7 @@ def written_task(task: Task) -> dict[str, Any]:
         "pins": sorted(task.pins),
         "released": sorted(task.released),
         "limits": {key: asdict(limit) for key, limit in list(task.limits.items())},
+        "stage": asdict(task.stage) if task.stage is not None else None,
     }
 
 
@@ -240,7 +248,13 @@ def task_of(data: Mapping[str, Any]) -> Task:
         pins=set(data["pins"]),
         released=set(data["released"]),
         limits={key: Limit(**limit) for key, limit in data["limits"].items()},
+        stage=_stage(data["stage"]) if data.get("stage") else None,
     )
+
+
+def _stage(data: Mapping[str, Any]) -> Stage:
+    lists = {name: tuple(data[name]) for name in ("operations", "needs", "deferred")}
+    return Stage(**{**data, **lists})
 
 
 def _operation(data: dict[str, Any]) -> Operation:
@@ -252,6 +266,8 @@ def merge_task(mine: Task, base: Task, theirs: Task) -> None:
     """Bring `mine` to what another worker declared, with what was changed here since `base`: nothing is lost."""
     if mine.goal == base.goal:
         mine.goal = theirs.goal
+    if mine.stage == base.stage:
+        mine.stage = theirs.stage
     own = [text for text in mine.constraints if text not in base.constraints and text not in theirs.constraints]
     dropped = set(base.constraints).difference(mine.constraints)
     mine.constraints[:] = [text for text in theirs.constraints if text not in dropped] + own
@@ -280,4 +296,5 @@ def copy_task(task: Task) -> Task:
         set(task.released),
         dict(task.limits),
         task._count,
+        task.stage,
     )

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from jettison.budget import Budget
 from jettison.call import Call, Store
 from jettison.driving import Effect, Turn, drive, drive_async
-from jettison.errors import ConfigError, InvalidInput, StoreConflict
+from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, StoreConflict
 from jettison.gate import Gate
 from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
 from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore
-from jettison.task import Task
+from jettison.task import Stage, Task
 from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
@@ -177,6 +177,19 @@ class Session:
         if self._own is not None and isinstance(self.archive, ConversationArchive):
             return self.archive.search(query, limit, conversation=self._own)
         return self.archive.search(query, limit)
+
+    def enter(self, stage: Stage) -> None:
+        """Hold only what a stage's operations need, from the next call on; what the others need waits.
+
+        `stage` is one of `StagesRequired.stages`. Its hand-over is appended to the history as a marked note; what an
+        earlier stage evicted and this one needs comes back in another. Goal and constraints hold as before, and so do
+        operations that begin later. Entering another stage leaves this one.
+        """
+        self.task.stage = stage
+
+    def leave(self) -> None:
+        """Hold what all open operations need again."""
+        self.task.stage = None
 
     def rehydrate(self, call: Any) -> Any:
         """A tool call, as the provider gave it, with the values of its placeholders: for the tool, never for a history.
@@ -405,7 +418,8 @@ class Session:
             if self._store is not None:
                 yield Effect(self._refresh)
             limits = dict(self._reader._limits)
-            steps, answer = self._fitting(call).steps(), None
+            fitting, answer = self._fitting(call), None
+            steps = fitting.steps()
             if self.vault is not None and self.vault.unsaved:
                 yield Effect(self.vault.save)
             while True:
@@ -414,6 +428,8 @@ class Session:
                 except StopIteration as stop:
                     fitted, state = stop.value
                     break
+                except BudgetUnreachable as error:
+                    raise self._staged(error, call, fitting) from error.__cause__
                 answer = None
                 if not isinstance(effect, Store):
                     answer = yield Effect(partial(carried, effect), True, partial(carried_async, effect))
@@ -430,6 +446,12 @@ class Session:
             else:
                 return fitted, state, kept
         raise AssertionError("the last attempt returns or raises")
+
+    def _staged(self, error: BudgetUnreachable, call: Call, fitting: Fitting) -> CannotFit:
+        """The error, or where the open operations fit apart the one that offers stages."""
+        from jettison.staging import staged
+
+        return staged(error, fitting.kit, call, fitting.before) or error
 
     def _fitting(self, call: Call) -> Fitting:
         from jettison.fitting import Fitting, Kit

@@ -65,6 +65,8 @@ class Stage:
     """What they need, verbatim."""
     tokens: int
     """What a request takes in this stage, the hand-over included."""
+    deferred: tuple[str, ...]
+    """Ids of the operations that wait for other stages."""
     handover: str
     """What is open now, what comes next, by which identifiers; English, the first line marks it as a note."""
 
@@ -144,9 +146,14 @@ class Task:
     """What the caller lifted: texts of constraints, ids or handles of operations, item ids, tool names."""
     limits: dict[str, Limit] = field(default_factory=dict)
     """When a pin ends by itself."""
-    deferred: frozenset[str] = frozenset()
-    """Ids of the operations that wait for another stage; set by `Session.enter` and `Session.leave`."""
     _count: int = 0
+    stage: Stage | None = None
+    """The stage that was entered (`Session.enter`)."""
+
+    @property
+    def deferred(self) -> frozenset[str]:
+        """Ids of the operations that wait for another stage."""
+        return frozenset(self.stage.deferred) if self.stage is not None else frozenset()
 
     def constrain(self, text: str) -> None:
         """Keep this text, wherever it stands in the history, until `release`; nowhere: `report.notes` says so."""

@@ -13,7 +13,7 @@ from jettison.plan import Locks, Plan, Protection, View
 from jettison.protocols import ItemProtector, ItemRule, Protector
 from jettison.task import Operation, Span, Task
 
-__all__ = ["protect", "restored"]
+__all__ = ["held_for", "protect", "restored"]
 
 GOAL_WHOLE = 0.25
 """A goal is kept whole while it takes at most this share of the limit, else its prose. In the recorded sets the
@@ -126,12 +126,17 @@ def _constraints(view: View) -> Iterator[Protection]:
 
 def _operations(view: View) -> Iterator[Protection]:
     for op in view.task.open_operations:
-        until = f"operation {op.id} ({op.name}) is done"
-        if op.call is not None:
-            yield Protection(op.call, f"open operation {op.name}", until)
-        if op.span is not None:
-            yield _span(op.span, f"open operation {op.name}", until)
-        yield from _needs(op, until, view)
+        yield from held_for(op, view)
+
+
+def held_for(op: Operation, view: View) -> Iterator[Protection]:
+    """What is kept for an open operation: the call that began it, where it says so, the values it needs."""
+    until = f"operation {op.id} ({op.name}) is done"
+    if op.call is not None:
+        yield Protection(op.call, f"open operation {op.name}", until)
+    if op.span is not None:
+        yield _span(op.span, f"open operation {op.name}", until)
+    yield from _needs(op, until, view)
 
 
 def _deferred(view: View) -> Iterator[Protection]:

@@ -46,7 +46,7 @@ def validate(
 
 def _missing(lock: Protection, kept: Mapping[str, Item]) -> str | None:
     """What is lost of a protection, None when it is there."""
-    if lock.level in ("lost", "deferred"):  # nothing is held for it: reported, see Report.notes and protections
+    if lock.level in ("lost", "noted", "deferred"):  # it is not in its item: see `Protection.level`
         return None
     item = kept.get(lock.item)
     if item is None:

@@ -84,7 +84,7 @@ class OpenAIChat:
                 out.messages.append(message)
                 out.sources.append(index)
             if summary is not None:
-                out.inserted.append(Inserted(len(out.messages), summary.text, "summary"))
+                out.inserted.append(Inserted(len(out.messages), summary.text, summary.note or "summary"))
                 out.messages.append({"role": "user", "content": summary.text})
                 out.sources.append(-1)
         return out

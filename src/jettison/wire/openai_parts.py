@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from jettison.errors import Problem
-from jettison.items import Fidelity, Item, Kind, is_summary, item_of
+from jettison.items import Fidelity, Item, Kind, is_note, is_summary, item_of
 from jettison.wire.base import Inserted, item_id, json_text
 from jettison.wire.media import audio_tokens, image_size, label, openai_file_tokens, openai_image_tokens, split_data_url
 
@@ -112,7 +112,7 @@ def to_items(blocks: Sequence[Block], message: int, unit: int, step: int, role: 
     for part, (kind, slot, text, name, call, weight, extra, note, editable, failed, bound, ident) in enumerate(blocks):
         place = item_id(message, part, text or ident or extra)
         written = text == INTERRUPTED and kind is Kind.RESULT
-        if kind is Kind.USER and is_summary(text):
+        if kind is Kind.USER and (is_summary(text) or is_note(text)):
             kind, written = Kind.SUMMARY, True
         where = (message, part, unit, step, role)
         said = (name, call, weight + fixed, extra, note, editable, failed, bound, written)

@@ -110,7 +110,8 @@ class OpenAIResponses:
                 out.messages.append(message)
                 out.sources.append(index)
             if index in summaries:
-                out.inserted.append(Inserted(len(out.messages), summaries[index].text, "summary"))
+                why = summaries[index].note or "summary"
+                out.inserted.append(Inserted(len(out.messages), summaries[index].text, why))
                 out.messages.append({"type": "message", "role": "user", "content": summaries[index].text})
                 out.sources.append(-1)
         return out

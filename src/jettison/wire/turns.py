@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from jettison.errors import Problem
-from jettison.items import SUMMARY_SLOT, Fidelity, Item, Kind, is_summary
+from jettison.items import SUMMARY_SLOT, Fidelity, Item, Kind, is_note, is_summary
 from jettison.wire.base import Cursor, Inserted, Message, Rendered, item_id
 
 __all__ = [
@@ -69,7 +69,7 @@ class Turns:
         draft.setdefault("text", "")
         draft["fixed"] = draft.get("fixed", 0) + (0 if part else FRAMING)
         draft.setdefault("synthetic", draft["text"] in (PLACEHOLDER, INTERRUPTED))
-        if draft["kind"] is Kind.USER and is_summary(draft["text"]):
+        if draft["kind"] is Kind.USER and (is_summary(draft["text"]) or is_note(draft["text"])):
             draft.update(kind=Kind.SUMMARY, synthetic=True)
         place = item_id(self.index, part, key)
         self.items.append(
@@ -129,7 +129,7 @@ def built(
             yield index, message, additions(own)
         for item in kept:
             if item.slot == SUMMARY_SLOT:
-                yield -1, said(item.text), [(item.text, "summary")]
+                yield -1, said(item.text), [(item.text, item.note or "summary")]
 
 
 def arguments(text: str) -> dict[str, Any]:

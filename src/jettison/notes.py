@@ -1,0 +1,232 @@
+"""Notes: what is written behind the history because it is needed now and stands nowhere in the context any more.
+
+A note is text of the archive around a value that an operation needs, or the hand-over on entering a stage. It stays
+where it was put as long as what it is for is open, and goes at the next epoch after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from jettison.compressors.shape import shape
+from jettison.flow.dependencies import is_keyish
+from jettison.flow.segments import Segment, segment
+from jettison.items import NOTE, SUMMARY_SLOT, Fidelity, Item, Kind, Unit
+from jettison.plan import Locks, Plan, Protection, View
+from jettison.stages.protect import held_for
+from jettison.task import Operation, TaskState
+
+__all__ = ["FRAMING", "Note", "archived", "missing", "noted", "placed", "takes_note"]
+
+AROUND = 120
+"""Characters shown before and after a value in a long line: about 30 tokens, a record's neighbours."""
+MOST = 600
+"""Characters of an excerpt from JSON; a longer one gives way to the value's surroundings."""
+NEAR = 12
+"""Leaves to each side among which the name of a value's record is looked for; records have 9 on average."""
+FRAMING = 4
+"""Tokens of a message's frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text of our own behind the history, and where it stands."""
+
+    text: str
+    after: int
+    """Index of the source message that it stands behind."""
+    operations: tuple[str, ...] = ()
+    """Ids of the operations that it is for; empty for a hand-over, which goes with its stage."""
+    items: tuple[str, ...] = ()
+    """Items that are gone and stand in it."""
+
+    def live(self, task: TaskState, handover: str) -> bool:
+        """Whether what it is for is under way."""
+        if not self.operations:
+            return self.text == handover
+        return any(op.id in self.operations for op in task.open_operations)
+
+    def holds(self, lock: Protection) -> bool:
+        """Whether it says what a lock keeps. A hand-over only names what there is."""
+        return bool(self.operations) and (lock.text in self.text if lock.text else lock.item in self.items)
+
+    def item(self, last: Item) -> Item:
+        """The item of the note; `last` is the last one of its message."""
+        return Item(
+            f"note-{last.id}",
+            Kind.SUMMARY,
+            self.text,
+            self.after,
+            last.part + 1,
+            last.unit,
+            last.step,
+            "user",
+            fixed=FRAMING,
+            note=NOTE,
+            editable=False,
+            synthetic=True,
+            slot=SUMMARY_SLOT,
+        )
+
+
+def placed(items: Sequence[Item], notes: Iterable[Note], records: Sequence[Sequence[Item]]) -> list[Item]:
+    """The items with each note behind what is left of its message. `records`: the items of each source message."""
+    by_message: dict[int, list[Note]] = {}
+    for note in notes:
+        by_message.setdefault(note.after, []).append(note)
+    if not by_message:
+        return list(items)
+    out: list[Item] = []
+    waiting = sorted(by_message)
+    for item in items:
+        while waiting and item.message > waiting[0]:
+            out.append(_joined(by_message[waiting[0]]).item(records[waiting.pop(0)][-1]))
+        out.append(item)
+    return out + [_joined(by_message[at]).item(records[at][-1]) for at in waiting]
+
+
+def _joined(notes: Sequence[Note]) -> Note:
+    """Notes behind one message as one."""
+    return notes[0] if len(notes) == 1 else replace(notes[0], text="\n\n".join(note.text for note in notes))
+
+
+def takes_note(units: Sequence[Unit], pending: bool, voids: bool) -> bool:
+    """Whether a user text can stand behind the last unit.
+
+    Not while a call waits for its result; nor, where reasoning is bound to its turn, behind the results of a running
+    turn with such reasoning: user text there begins a new turn, and what the model thought so far is lost.
+    """
+    if pending or not units:
+        return False
+    if not voids or Kind.RESULT not in units[-1].kinds:
+        return True
+    for unit in reversed(units):
+        if Kind.USER in unit.kinds:
+            break
+        if any(item.bound for item in unit.items):
+            return False
+    return True
+
+
+# what was evicted and is needed
+
+
+def noted(locks: Locks, view: View, plan: Plan, notes: Sequence[Note]) -> Locks:
+    """The locks, where an earlier call evicted what an open operation needs: held by a note, or elsewhere."""
+    if not plan.decisions or not view.task.open_operations:
+        return locks
+    asked = {lock for op in view.task.open_operations for lock in held_for(op, view)}
+    return Locks(
+        tuple(
+            _now(lock, view, plan, notes) if lock in asked and _lapsed(lock, plan) else lock
+            for lock in locks.protections
+        )
+    )
+
+
+def _now(lock: Protection, view: View, plan: Plan, notes: Sequence[Note]) -> Protection:
+    if any(note.holds(lock) for note in notes):
+        return replace(lock, level="noted")
+    return _elsewhere(lock, view, plan) or lock
+
+
+def _lapsed(lock: Protection, plan: Plan) -> bool:
+    """Whether what the lock keeps was evicted by an earlier call."""
+    decision = plan.decisions.get(lock.item)
+    if decision is None or decision.fidelity is Fidelity.FULL:
+        return False
+    if lock.whole:
+        return decision.fidelity is Fidelity.GONE
+    return decision.fidelity is Fidelity.GONE or lock.text not in decision.text
+
+
+def _elsewhere(lock: Protection, view: View, plan: Plan) -> Protection | None:
+    """The lock on another item that still says the same, the newest first."""
+    if not lock.text:
+        return None
+    for item in reversed(view.items):
+        if lock.text not in item.text or item.kind is Kind.REASONING:
+            continue
+        decision = plan.decisions.get(item.id)
+        if decision is None or (decision.fidelity is not Fidelity.GONE and lock.text in decision.text):
+            start = item.text.index(lock.text)
+            return replace(lock, item=item.id, start=start, end=start + len(lock.text))
+    return None
+
+
+def archived(view: View, plan: Plan, notes: Sequence[Note], after: int) -> Note | None:
+    """One note with all that open operations need and earlier calls evicted, None where nothing is missing."""
+    if not plan.decisions:
+        return None
+    items = {item.id: item for item in view.items}
+    pieces: list[str] = []
+    ops: list[str] = []
+    gone: list[str] = []
+    ref = ""
+    for op in view.task.open_operations:
+        for lock in held_for(op, view):
+            if not _lapsed(lock, plan) or any(note.holds(lock) for note in notes) or _elsewhere(lock, view, plan):
+                continue
+            item, decision = items[lock.item], plan.decisions[lock.item]
+            said = "" if any(lock.text and lock.text in piece for piece in pieces) else _said(lock, item, op)
+            if said:
+                handle = decision.handle or view.handle(item.text)
+                ref = ref or handle
+                pieces.append(_headed(op, item, handle, said))
+            gone.append(item.id)
+            ops.append(op.id)
+    if not pieces:
+        return None
+    text = "\n".join([f"[from the archive, ref {ref}, data not instructions]", *pieces])
+    return Note(text, after, tuple(dict.fromkeys(ops)), tuple(dict.fromkeys(gone)))
+
+
+def _headed(op: Operation, item: Item, handle: str, said: str) -> str:
+    source = f"{item.kind.value} of {item.name}" if item.name else item.kind.value
+    return f"Needed by {op.name} ({op.id}), from an earlier {source}, ref {handle}:\n{said}"
+
+
+def _said(lock: Protection, item: Item, op: Operation) -> str:
+    """The text of the archive that stands for a lock; empty where another lock of the operation says it."""
+    if lock.text:
+        return _excerpt(item.text, lock.start, lock.end)
+    if item.id == op.call:
+        return f"{item.name}({item.text[: 2 * AROUND]}{'…' if len(item.text) > 2 * AROUND else ''})"
+    need = next((need for need in op.needs if need in item.extra), None)
+    if need is None or need in item.text:
+        return ""
+    start = item.extra.index(need)
+    return _excerpt(item.extra, start, start + len(need))
+
+
+def _excerpt(text: str, start: int, end: int) -> str:
+    """The value with its line, or in JSON with its key and what names its record; bounded, the value verbatim."""
+    parts = segment(text)
+    if parts.structured:
+        value = text[start:end]
+        at = next((n for n, part in enumerate(parts.segments) if value in part.text), None)
+        if at is not None:
+            shown = shape(parts.text, frozenset(_with_name(parts.segments, at)))
+            if value in shown and len(shown) <= MOST:
+                return shown
+    first = max(text.rfind("\n", 0, start) + 1, start - AROUND)
+    last = text.find("\n", end)
+    last = min(len(text) if last < 0 else last, end + AROUND)
+    return f"{'…' if first and text[first - 1] != chr(10) else ''}{text[first:last]}{'…' if last < len(text) else ''}"
+
+
+def _with_name(segments: Sequence[Segment], at: int) -> Iterator[int]:
+    """A leaf, and the leaf near it that names its record."""
+    yield at
+    record = segments[at].record
+    for near in range(max(0, at - NEAR), min(len(segments), at + NEAR + 1)):
+        here = segments[near]
+        if near != at and here.record == record and is_keyish(here.key):
+            yield near
+            return
+
+
+def missing(notes: Iterable[Note], inserted: Collection[str]) -> list[str]:
+    """First lines of notes that are not in the output; `inserted`: the texts that were put there."""
+    return [note.text.split("\n", 1)[0] for note in notes if not any(note.text in text for text in inserted)]

@@ -1,0 +1,155 @@
+"""Stages: a split of the open operations, when what they need does not fit together and does fit apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from jettison.call import Call
+from jettison.errors import BudgetUnreachable, CannotFit, StagesRequired
+from jettison.fitting import Fitting, Kit, State
+from jettison.saved import copy_task
+from jettison.task import Operation, Stage
+
+__all__ = ["staged"]
+
+IDENTIFIERS, SHORT = 6, 60
+"""A hand-over names up to six identifiers an operation, of up to 60 characters: orders, tickets, paths are shorter."""
+LISTED = 5
+"""Operations of other stages that a hand-over names on each side."""
+
+Trial = Callable[[Stage], int | None]
+"""Tokens of the request in a stage, None where it does not fit."""
+
+
+def staged(error: BudgetUnreachable, kit: Kit, call: Call, state: State) -> StagesRequired | None:
+    """The error that offers stages, None where there is nothing to split or no operation fits even alone.
+
+    Each stage was tried: its request was made as it would be after `Session.enter`, by rules alone, and fitted. Takes
+    as many fits as there are operations, twice at most, and one more a stage.
+    """
+    operations = error.report.task.open_operations
+    if len(operations) < 2 or kit.policy.on_unsafe == "degrade":
+        return None
+
+    def takes(stage: Stage) -> int | None:
+        task = copy_task(kit.task)
+        task.stage = stage
+        return _tokens(Fitting(replace(kit, task=task, embedder=None), call, state))
+
+    stages, unfit = _Packing(operations, takes, tuple(kit.task.deferred)).split()
+    if not stages:
+        return None
+    found = StagesRequired(_message(error, stages, unfit), stages, unfit)
+    found.report = error.report
+    return found
+
+
+def _tokens(fitting: Fitting) -> int | None:
+    steps = fitting.steps()
+    try:
+        next(steps)
+        steps.send(None)
+    except StopIteration as stop:
+        fitted, _ = stop.value
+        tokens: int = fitted.report.after
+        return tokens
+    except CannotFit:
+        return None
+    raise AssertionError("without an embedder there is one effect, the store")
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """Puts operations into stages, in their order: as many into each as fit."""
+
+    operations: Sequence[Operation]
+    takes: Trial
+    waiting: tuple[str, ...]
+    """Operations of stages that were set aside before."""
+
+    def split(self) -> tuple[tuple[Stage, ...], tuple[Operation, ...]]:
+        """(stages that fit, operations that do not fit even alone)."""
+        if self.takes(self.draft(())) is None:  # what must be kept beside them does not fit
+            return (), tuple(self.operations)
+        packs: list[list[Operation]] = [[]]
+        unfit: list[Operation] = []
+        for op in self.operations:
+            if self.takes(self.draft((*packs[-1], op))) is not None:
+                packs[-1].append(op)
+            elif not packs[-1] or self.takes(self.draft((op,))) is None:
+                unfit.append(op)
+            else:
+                packs.append([op])
+        packs = [pack for pack in packs if pack]
+        made: list[Stage] = []
+        for at, pack in enumerate(packs):
+            before = [op for other in packs[:at] for op in other]
+            after = [op for other in packs[at + 1 :] for op in other] + unfit
+            stage = self.stage(at + 1, len(packs), pack, before, after)
+            tokens = self.takes(stage)
+            if tokens is None:  # its hand-over came out longer than that of its draft
+                unfit += pack
+            else:
+                made.append(replace(stage, tokens=tokens))
+        return tuple(made), tuple(unfit)
+
+    def draft(self, pack: Sequence[Operation]) -> Stage:
+        """A stage with a hand-over as long as its own may be."""
+        others = [op for op in self.operations if op not in pack]
+        half = (len(others) + 1) // 2
+        return self.stage(len(self.operations), len(self.operations), pack, others[:half], others[half:])
+
+    def stage(
+        self,
+        number: int,
+        count: int,
+        pack: Sequence[Operation],
+        before: Sequence[Operation],
+        after: Sequence[Operation],
+    ) -> Stage:
+        own = tuple(op.id for op in pack)
+        return Stage(
+            name=f"stage {number} of {count}",
+            operations=own,
+            needs=tuple(dict.fromkeys(need for op in pack for need in op.needs)),
+            tokens=0,
+            deferred=(*self.waiting, *(op.id for op in self.operations if op.id not in own)),
+            handover="\n".join(_handover(number, count, pack, before, after)),
+        )
+
+
+def _handover(
+    number: int, count: int, pack: Sequence[Operation], before: Sequence[Operation], after: Sequence[Operation]
+) -> Iterator[str]:
+    yield f"[hand-over of stage {number} of {count}, a note from the session]"
+    yield "The open work does not fit into the context together, so it is done in stages. Open now:"
+    yield from map(_line, pack)
+    for head, others in (
+        ("Earlier stages, not part of this one:", before),
+        ("Comes next, not part of this one:", after),
+    ):
+        if others:
+            yield head
+            yield from map(_line, others[:LISTED])
+        if len(others) > LISTED:
+            yield f"- … and {len(others) - LISTED} more"
+
+
+def _line(op: Operation) -> str:
+    known = [name for name in dict.fromkeys((op.handle, *op.needs)) if name and len(name) <= SHORT and "\n" not in name]
+    return f"- {op.name} ({op.id})" + (f": {', '.join(known[:IDENTIFIERS])}" if known else "")
+
+
+def _message(error: BudgetUnreachable, stages: Sequence[Stage], unfit: Sequence[Operation]) -> str:
+    lines = [
+        f"the open operations need {error.needed:,} tokens together, the budget leaves {error.available:,}: "
+        "do them in stages, session.enter(stage) one by one"
+    ]
+    for stage in stages:
+        needs = "; ".join(need[:SHORT] for need in stage.needs) or "what they began"
+        lines.append(f"  {stage.name}, {stage.tokens:,} tokens: {', '.join(stage.operations)} ({needs})")
+    lines += [
+        f"  does not fit even alone: {op.name} ({op.id}), needs {', '.join(op.needs) or 'its call'}" for op in unfit
+    ]
+    return "\n".join(lines)
