@@ -18,8 +18,12 @@ IDENTIFIERS, SHORT = 6, 60
 LISTED = 5
 """Operations of other stages that a hand-over names on each side."""
 
-Trial = Callable[[Stage], int | None]
-"""Tokens of the request in a stage, None where it does not fit."""
+SPARE = 60
+"""Tokens left free where operations share a stage: what an earlier stage evicted comes back in a note, which takes
+some 30 tokens an item more than a cut result."""
+
+Trial = Callable[[Stage, int], int | None]
+"""Tokens of the request in a stage, with so many of the budget left free; None where it does not fit."""
 
 
 def staged(error: BudgetUnreachable, kit: Kit, call: Call, state: State) -> StagesRequired | None:
@@ -32,10 +36,16 @@ def staged(error: BudgetUnreachable, kit: Kit, call: Call, state: State) -> Stag
     if len(operations) < 2 or kit.policy.on_unsafe == "degrade":
         return None
 
-    def takes(stage: Stage) -> int | None:
+    size = kit.policy.size
+
+    def takes(stage: Stage, spare: int) -> int | None:
+        if spare >= size.limit:
+            return None
         task = copy_task(kit.task)
         task.stage = stage
-        return _tokens(Fitting(replace(kit, task=task, embedder=None), call, state))
+        state.undo()  # what the attempts before have learnt is not known on entering
+        policy = replace(kit.policy, budget=replace(size, window=size.window - spare)) if spare else kit.policy
+        return _tokens(Fitting(replace(kit, policy=policy, task=task, embedder=None), call, state))
 
     stages, unfit = _Packing(operations, takes, tuple(kit.task.deferred)).split()
     if not stages:
@@ -70,14 +80,15 @@ class _Packing:
 
     def split(self) -> tuple[tuple[Stage, ...], tuple[Operation, ...]]:
         """(stages that fit, operations that do not fit even alone)."""
-        if self.takes(self.draft(())) is None:  # what must be kept beside them does not fit
+        if self.takes(self.draft(()), 0) is None:  # what must be kept beside them does not fit
             return (), tuple(self.operations)
         packs: list[list[Operation]] = [[]]
         unfit: list[Operation] = []
         for op in self.operations:
-            if self.takes(self.draft((*packs[-1], op))) is not None:
+            spare = SPARE if packs[-1] else 0
+            if self.takes(self.draft((*packs[-1], op)), spare) is not None:
                 packs[-1].append(op)
-            elif not packs[-1] or self.takes(self.draft((op,))) is None:
+            elif not packs[-1] or self.takes(self.draft((op,)), 0) is None:
                 unfit.append(op)
             else:
                 packs.append([op])
@@ -87,7 +98,7 @@ class _Packing:
             before = [op for other in packs[:at] for op in other]
             after = [op for other in packs[at + 1 :] for op in other] + unfit
             stage = self.stage(at + 1, len(packs), pack, before, after)
-            tokens = self.takes(stage)
+            tokens = self.takes(stage, 0)
             if tokens is None:  # its hand-over came out longer than that of its draft
                 unfit += pack
             else:

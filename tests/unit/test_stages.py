@@ -134,7 +134,7 @@ def test_a_stage_holds_its_own_needs_the_goal_and_the_rules():
 
 
 def test_the_stages_are_run_one_by_one_to_the_end():
-    session, ops = session_with(1, 2, 3)
+    session, _ = session_with(1, 2, 3)
     messages = list(HISTORY)
     for at, stage in enumerate(split(session).stages):
         session.enter(stage)
