@@ -82,6 +82,9 @@ def placed(items: Sequence[Item], notes: Iterable[Note], records: Sequence[Seque
     for item in items:
         while waiting and item.message > waiting[0]:
             out.append(_joined(by_message[waiting[0]]).item(records[waiting.pop(0)][-1]))
+        if waiting and item.slot == SUMMARY_SLOT and item.message == waiting[0]:  # one place, one text
+            own = _joined(by_message[waiting.pop(0)])
+            item = replace(item, text=f"{item.text}\n\n{own.text}")
         out.append(item)
     return out + [_joined(by_message[at]).item(records[at][-1]) for at in waiting]
 

@@ -44,7 +44,7 @@ def staged(error: BudgetUnreachable, kit: Kit, call: Call, state: State) -> Stag
         task = copy_task(kit.task)
         task.stage = stage
         state.undo()  # what the attempts before have learnt is not known on entering
-        policy = replace(kit.policy, budget=replace(size, window=size.window - spare)) if spare else kit.policy
+        policy = replace(kit.policy, budget=replace(size, window=size.window - spare), summarizer=None)
         return _tokens(Fitting(replace(kit, policy=policy, task=task, embedder=None), call, state))
 
     stages, unfit = _Packing(operations, takes, tuple(kit.task.deferred)).split()
@@ -66,7 +66,7 @@ def _tokens(fitting: Fitting) -> int | None:
         return tokens
     except CannotFit:
         return None
-    raise AssertionError("without an embedder there is one effect, the store")
+    raise AssertionError("without an embedder and a summariser there is one effect, the store")
 
 
 @dataclass(frozen=True, slots=True)
