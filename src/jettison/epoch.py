@@ -463,7 +463,7 @@ class Run:
             )
         if budget.reserve_output + budget.reserve_tools >= needed - self.view.limit:
             hints.append("smaller reserves for the reply and for tools")
-        if self.view.fixed > 0.2 * needed:
+        if self.view.tools and self.view.fixed > 0.2 * needed:
             hints.append(f"fewer or shorter tool schemas (they take {self.view.fixed:,} tokens)")
         if any(lock.reason.startswith("constraint") for lock in self.locks.protections):
             hints.append("session.task.release(text) for constraints that no longer bind")

@@ -13,8 +13,9 @@ from jettison.task import Operation, Stage
 
 __all__ = ["staged"]
 
-IDENTIFIERS, SHORT = 6, 60
-"""A hand-over names up to six identifiers an operation, of up to 60 characters: orders, tickets, paths are shorter."""
+IDENTIFIERS, SHORT = 3, 40
+"""A hand-over names up to three identifiers an operation, of up to 40 characters: orders, tickets, UUIDs (36). Longer
+needs are not repeated: those of the stage stand in its context, those of the others would take its room."""
 LISTED = 5
 """Operations of other stages that a hand-over names on each side."""
 
@@ -158,7 +159,7 @@ def _message(error: BudgetUnreachable, stages: Sequence[Stage], unfit: Sequence[
         "do them in stages, session.enter(stage) one by one"
     ]
     for stage in stages:
-        needs = "; ".join(need[:SHORT] for need in stage.needs) or "what they began"
+        needs = "; ".join(need[: 2 * SHORT] for need in stage.needs) or "what they began"
         lines.append(f"  {stage.name}, {stage.tokens:,} tokens: {', '.join(stage.operations)} ({needs})")
     lines += [
         f"  does not fit even alone: {op.name} ({op.id}), needs {', '.join(op.needs) or 'its call'}" for op in unfit
