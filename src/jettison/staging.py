@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from jettison.call import Call
@@ -48,10 +48,13 @@ def staged(error: BudgetUnreachable, kit: Kit, call: Call, state: State) -> Stag
         policy = replace(kit.policy, budget=replace(size, window=size.window - spare), summarizer=None)
         return _tokens(Fitting(replace(kit, policy=policy, task=task, embedder=None), call, state))
 
-    stages, unfit = _Packing(operations, takes, tuple(kit.task.deferred)).split()
+    # Only what stands in the history is named: a secret that was vaulted there is not, whatever the caller declared.
+    places = error.report.task.places
+    shown = [replace(op, needs=tuple(need for need in op.needs if need in places)) for op in operations]
+    stages, unfit = _Packing(operations, shown, takes, tuple(kit.task.deferred)).split()
     if not stages:
         return None
-    found = StagesRequired(_message(error, stages, unfit), stages, unfit)
+    found = StagesRequired(_message(error, stages, unfit, places), stages, unfit)
     found.report = error.report
     return found
 
@@ -75,6 +78,8 @@ class _Packing:
     """Puts operations into stages, in their order: as many into each as fit."""
 
     operations: Sequence[Operation]
+    shown: Sequence[Operation]
+    """The same, with the needs that a hand-over may name."""
     takes: Trial
     waiting: tuple[str, ...]
     """Operations of stages that were set aside before."""
@@ -121,13 +126,15 @@ class _Packing:
         after: Sequence[Operation],
     ) -> Stage:
         own = tuple(op.id for op in pack)
+        shown = {op.id: op for op in self.shown}
+        parts = ([shown[op.id] for op in part] for part in (pack, before, after))
         return Stage(
             name=f"stage {number} of {count}",
             operations=own,
             needs=tuple(dict.fromkeys(need for op in pack for need in op.needs)),
             tokens=0,
             deferred=(*self.waiting, *(op.id for op in self.operations if op.id not in own)),
-            handover="\n".join(_handover(number, count, pack, before, after)),
+            handover="\n".join(_handover(number, count, *parts)),
         )
 
 
@@ -153,15 +160,18 @@ def _line(op: Operation) -> str:
     return f"- {op.name} ({op.id})" + (f": {', '.join(known[:IDENTIFIERS])}" if known else "")
 
 
-def _message(error: BudgetUnreachable, stages: Sequence[Stage], unfit: Sequence[Operation]) -> str:
+def _message(
+    error: BudgetUnreachable, stages: Sequence[Stage], unfit: Sequence[Operation], places: Container[str]
+) -> str:
+    def listed(needs: Sequence[str]) -> str:
+        return "; ".join(need[: 2 * SHORT] for need in needs if need in places) or "what they began"
+
     lines = [
         f"the open operations need {error.needed:,} tokens together, the budget leaves {error.available:,}: "
         "do them in stages, session.enter(stage) one by one"
     ]
     for stage in stages:
-        needs = "; ".join(need[: 2 * SHORT] for need in stage.needs) or "what they began"
-        lines.append(f"  {stage.name}, {stage.tokens:,} tokens: {', '.join(stage.operations)} ({needs})")
-    lines += [
-        f"  does not fit even alone: {op.name} ({op.id}), needs {', '.join(op.needs) or 'its call'}" for op in unfit
-    ]
+        ids = ", ".join(stage.operations)
+        lines.append(f"  {stage.name}, {stage.tokens:,} tokens: {ids} ({listed(stage.needs)})")
+    lines += [f"  does not fit even alone: {op.name} ({op.id}), {listed(op.needs)}" for op in unfit]
     return "\n".join(lines)

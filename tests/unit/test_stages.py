@@ -7,6 +7,7 @@ import pytest
 from jettison import Policy, Session, Stage
 from jettison.errors import BudgetUnreachable, StagesRequired, StateBroken
 from jettison.items import is_note
+from jettison.vault import Vault
 from strategies import log_text
 from unit.flow.reading import call, join, says, user
 
@@ -99,6 +100,16 @@ def test_an_operation_that_does_not_fit_even_alone_is_named():
     assert [op for stage in error.stages for op in stage.operations] == ops
     assert [op.id for op in error.unfit] == [large]
     assert large in str(error)
+
+
+def test_a_secret_in_the_vault_is_in_no_hand_over_and_no_error():
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    messages = [*user(f"The token is {secret}."), *HISTORY]
+    session, _ = session_with(2, 3, vault=Vault(rule_sets=()))
+    session.task.begin("case-1", needs=[*lines(1), secret])
+    error = split(session, messages)
+    assert secret not in str(error)
+    assert all(secret not in stage.handover for stage in error.stages)
 
 
 def test_an_error_changes_nothing():
