@@ -98,8 +98,8 @@ class Kit:
     handle: Callable[[str], str]
     ratio: float
     """The provider's last count to ours."""
-    recalled: Callable[[str], bool]
-    """Whether a text was brought back from the archive."""
+    recalled: Callable[[str], str | None]
+    """The handle of a text that was brought back from the archive."""
     embedder: Embedder | None = None
     """Of a policy whose relevance asks for one."""
     memory: Memory = field(default_factory=Memory)

@@ -11,20 +11,22 @@ from jettison.plan import Plan
 __all__ = ["asked_again"]
 
 
-def asked_again(units: Sequence[Unit], plan: Plan, recalled: Callable[[str], bool]) -> frozenset[str]:
+def asked_again(units: Sequence[Unit], plan: Plan, recalled: Callable[[str], str | None]) -> frozenset[str]:
     """Ids of the newest unit's results that are to be seen whole: cut again, they would only be read again.
 
-    `recalled`: whether a text comes from the archive. A result is a re-read when its call repeats one whose result was
-    cut, or names the same paths and ids (algorithm.md, "Re-read guard"; where one shared path or id is enough, strict
-    support at 25 % falls by 1.3 points on toolathlon and cost rises by .03 on mcpmark).
+    `recalled`: the handle of a text that comes from the archive; it counts where this plan has cut that text. A result
+    is a re-read when its call repeats one whose result was cut, or names the same paths and ids (algorithm.md, "Re-read
+    guard"; where one shared path or id is enough, strict support at 25 % falls by 1.3 points on toolathlon and cost
+    rises by .03 on mcpmark).
     """
     if not units or not plan.decisions:
         return frozenset()
     newest = units[-1]
     calls = {item.call_id: item for item in newest.of(Kind.CALL)}
+    handles = {decision.handle for decision in plan.decisions.values() if decision.handle}
     found, cut = set(), None
     for item in newest.of(Kind.RESULT):
-        if recalled(item.text):
+        if recalled(item.text) in handles:
             found.add(item.id)
             continue
         call = calls.get(item.call_id)

@@ -477,12 +477,12 @@ class Session:
             self._recover(fitting.old)
         return fitting
 
-    def _recalled(self, text: str) -> bool:
-        """Whether a text is one that this session archived, or the part of it that the recall tool gives."""
+    def _recalled(self, text: str) -> str | None:
+        """The handle of a text that this session archived, or of which this is the part that the recall tool gives."""
         from jettison.recall import is_recalled
 
         letters = OWN if self._private else SHARED
-        return is_recalled(text, self._handles.__getitem__, lambda whole: self._handle_for(whole, letters)) is not None
+        return is_recalled(text, self._handles.__getitem__, lambda whole: self._handle_for(whole, letters))
 
     def _recover(self, state: State) -> None:
         """After a load: the texts behind the handles are those of the history."""
