@@ -37,9 +37,12 @@ def postgres_url(postgres_server: Server) -> str:
     return postgres_server.url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser() -> Iterator[Any]:
-    """A headless Chromium. Without it the test is skipped, or fails where .ci/run says it is there."""
+    """A headless Chromium, for one test: while it is open its thread has a running event loop, and no other can be.
+
+    Without it the test is skipped, or fails where .ci/run says it is there.
+    """
     import browser as chromium
 
     reason = chromium.missing()

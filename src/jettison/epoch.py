@@ -109,8 +109,8 @@ class Run:
         }
         self.unit_of = {item.id: item.unit for item in self.view.items}
         self.weight = self.view.fixed + sum(self.weights.values())
-        self.locks = self.protected()
         self.fresh: dict[str, Decision] = {}
+        self.locks = self.protected()
         self.scores: dict[str, Score] = {}
         self.degraded: list[str] = []
         self.steps: list[Escalation] = []
@@ -132,11 +132,13 @@ class Run:
 
     def settled(self, locks: Locks) -> Locks:
         """Locks that know what an earlier call did: what was cut then is present, not verbatim, now."""
-        kept = []
+        kept: list[Protection] = []
         for lock in noted(locks, self.view, self.request.plan, self.request.notes).protections:
             decision = self.request.plan.decisions.get(lock.item)
             if lock.level in ("noted", "deferred"):
                 kept.append(lock)
+            elif lock.reason == "latest unit" and lock.item in self.fresh:  # admitted in this call, cut to size
+                kept.append(replace(lock, level="present"))
             elif lock.late and decision and (not decision.fidelity or lock.text not in (decision.text or lock.text)):
                 kept.append(replace(lock, level="lost"))
             elif decision is None or not lock.whole or decision.fidelity is Fidelity.FULL:
@@ -308,7 +310,7 @@ class Run:
 
     def frozen(self, unit: Unit) -> bool:
         """Signed reasoning in the running turn: such a unit is whole or gone, and goes last."""
-        if not self.request.voids or self.policy.reasoning_drop:
+        if not self.request.voids or self.policy.reasoning_drop or self.request.binds is False:
             return False
         if unit is self.view.units[-1] and unit.index >= self.request.sent:
             return False  # its results come after its reasoning, and nothing was sent yet

@@ -129,7 +129,7 @@ def invented(given: Sequence[Any], system: Any, fitted: Any) -> list[str]:
     return found
 
 
-_MARK = re.compile(r"\[[^\]]{0,80}\]|…(?:\d+| [^…]{1,20} …)?")
+_MARK = re.compile(r"\[[^\]]{0,80}\]|…(?:\d+[\]},]*| [^…]{1,20} …)?")
 _WORD = re.compile(r"\w+")
 _PLACE = re.compile(r"\[\d+\]")
 

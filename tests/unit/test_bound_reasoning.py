@@ -87,11 +87,6 @@ def test_a_running_turn_that_may_drop_reasoning_has_rare_epochs():
     assert epochs(lax, history) <= 12
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="epoch.py: units with signed reasoning in the running turn go only by `escalate`, which stops at the limit, "
-    "not at the low-water mark: each further call is an epoch, also where the model is known not to check",
-)
 def test_a_running_turn_of_a_model_that_does_not_check_has_rare_epochs():
     history = loop(40)
     assert epochs(Session(Policy(budget=6_000), wire="anthropic", model="claude-sonnet-4-5"), history) <= 12
