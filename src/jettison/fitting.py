@@ -134,11 +134,13 @@ class Fitting:
             raise InvalidInput(over)
         self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
-        self.declared = schemas(call.tools, None)[0]
-        self.dropped = self.still_dropped()
-        self.sent_tools = without(call.tools, self.dropped)
-        self.tools, schema = schemas(self.sent_tools, call.response_schema)
-        self.tool_tokens = self.costs.text(schema)
+        self.declared, schema = schemas(call.tools, call.response_schema)
+        self.given_schemas = self.tool_tokens = self.costs.text(schema)
+        self.tools, self.sent_tools, self.dropped = self.declared, call.tools, self.still_dropped()
+        if self.dropped:
+            self.sent_tools = without(call.tools, self.dropped)
+            self.tools, schema = schemas(self.sent_tools, call.response_schema)
+            self.tool_tokens = self.costs.text(schema)
         self.summary = self.state.summary
         self.view = self.seen()
         if self.state is not old:
@@ -461,7 +463,7 @@ class Fitting:
     def given_tokens(self) -> int:
         """Tokens of the request as it was given, with all tools."""
         fixed = self.wire.base_tokens + (self.call.prior_tokens or 0)
-        return fixed + self.costs.text(schemas(self.call.tools, self.call.response_schema)[1]) + self.weight()
+        return fixed + self.given_schemas + self.weight()
 
     def hidden(self, rendered: Rendered) -> Iterator[Inserted]:
         """The placeholders that stand for secrets in the output."""
