@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from jettison.errors import BudgetUnreachable, StateBroken
 from jettison.flow.dependencies import Flow, topic_of
+from jettison.flow.needs import declared_arguments
 from jettison.items import Fidelity, Item, Kind, Unit
 from jettison.notes import Note, noted
-from jettison.plan import Decision, Escalation, Locks, Plan, Protection, Score, Semantic, View
+from jettison.plan import Decision, Escalation, Locks, Plan, Protection, Score, Semantic, View, evicted
 from jettison.ranking import Ranking
 from jettison.stages.compress import compress
 from jettison.stages.evict import evict
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from jettison.policy import Policy
 
 __all__ = ["Outcome", "Request", "Run"]
+
+_id = attrgetter("id")
 
 OVERSIZE, ADMITTED = 0.3, 0.25
 """A unit above 0.3 of the room is oversize and is cut to 0.25 of it (algorithm.md, "Admission")."""
@@ -103,14 +107,15 @@ class Run:
         self.policy, self.request = policy, request
         self.view, self.plan = request.view, request.plan
         self.profile = policy.marks
-        self.weights = {
-            item.id: decision.after if (decision := self.plan.decisions.get(item.id)) else self.view.cost(item)
-            for item in self.view.items
-        }
-        self.unit_of = {item.id: item.unit for item in self.view.items}
+        self.weights: dict[str, int] = dict(
+            zip(map(_id, self.view.items), map(self.view.cost, self.view.items), strict=True)
+        )
+        self.given = sum(self.weights.values())
+        self.weights.update((key, one.after) for key, one in self.plan.decisions.items() if key in self.weights)
         self.weight = self.view.fixed + sum(self.weights.values())
         self.fresh: dict[str, Decision] = {}
         self.locks = self.protected()
+        self._held: tuple[Locks | None, Sequence[Item]] = None, ()
         self.scores: dict[str, Score] = {}
         self.degraded: list[str] = []
         self.steps: list[Escalation] = []
@@ -160,14 +165,23 @@ class Run:
 
     def hard(self) -> int:
         """Tokens of hard protections: whole items, and of spans their share."""
-        tokens = 0
-        for item in self.view.items:
-            if item.id in self.locks.whole or item.id in self.locks.present:
+        tokens, whole, spans = 0, self.locks.whole | self.locks.present, self.locks.spans
+        for item in self.held():
+            if item.id in whole:
                 tokens += self.now(item)
-            elif item.id in self.locks.spans:
-                spans = sum(lock.end - lock.start for lock in self.locks.spans[item.id])
-                tokens += min(self.now(item), item.fixed + 12 + int(self.now(item) * spans / max(1, len(item.text))))
+            elif item.id in spans:
+                size = sum(lock.end - lock.start for lock in spans[item.id])
+                tokens += min(self.now(item), item.fixed + 12 + int(self.now(item) * size / max(1, len(item.text))))
         return tokens
+
+    def held(self) -> Sequence[Item]:
+        """The items that a lock names."""
+        locks, items = self._held
+        if locks is not self.locks:
+            named = self.locks.by_item
+            items = [item for item in self.view.items if item.id in named]
+            self._held = self.locks, items
+        return items
 
     # the run
 
@@ -221,7 +235,8 @@ class Run:
         far = {unit.index for unit in self.far}
         near_units = [unit for unit in self.view.units if unit.index not in far]
         flow.learn(near_units)
-        flow.about(topic_of(span.text for span in self.view.task.goals))
+        arguments = [name for _, schema in self.view.tools for name in declared_arguments(schema)]
+        flow.about(topic_of(span.text for span in self.view.task.goals), [*arguments, *self.view.policies.needed()])
         items = [item for unit in near_units for item in unit.items]
         self.scores = self.policy.evaluate(self.view, flow, items, self.request.semantic)
 
@@ -285,13 +300,13 @@ class Run:
 
     def rise(self, space: int) -> float:
         """How much higher the mark of a major epoch is where the history is many times the room."""
-        times = sum(map(self.view.cost, self.view.items)) / max(1, space)
+        times = self.given / max(1, space)
         return RISE * min(1.0, max(0.0, (times - FULL_FROM) / (FULL_AT - FULL_FROM)))
 
     def gone(self, item: Item) -> Decision:
         """The decision for an item beyond the horizon."""
         handle = self.view.handle(item.text) if item.text else None
-        return Decision(item.id, Fidelity.GONE, BEYOND, self.weights[item.id], 0, "", handle, self.request.call)
+        return evicted(item.id, BEYOND, self.weights[item.id], handle, self.request.call)
 
     def tail(self, most: float) -> int:
         """Index of the first unit of the tail: the newest units up to `most` tokens, at least the latest.
@@ -327,7 +342,8 @@ class Run:
         room = max(0, int(target) - (self.total() - self.size(units)))
         ranking = self.ranked(units, self.locks)
         decisions = self.chosen(ranking, room)
-        same = self.spared(units, decisions, PREFIX * span)
+        sent = bool(units) and units[0].index < self.request.sent  # else nothing of it is in a cache
+        same = self.spared(units, decisions, PREFIX * span) if sent else 0
         if same:
             kept, left = units[:same], units[same:]
             again = self.chosen(ranking.only({unit.index for unit in left}), max(0, room - self.size(kept)))
@@ -341,8 +357,9 @@ class Run:
         What stands before the first change stays cached; what stands behind it is billed anew.
         """
         freed: dict[int, int] = {}
+        unit_of = {item.id: unit.index for unit in units for item in unit.items}
         for decision in decisions:
-            index = self.unit_of[decision.item]
+            index = unit_of[decision.item]
             freed[index] = freed.get(index, 0) + self.weights[decision.item] - decision.after
         total, same = 0, 0
         for count, unit in enumerate(units, 1):
@@ -490,7 +507,7 @@ class Run:
 
     def first_edit(self) -> int:
         """Index of the first message that this call changes."""
-        return min((item.message for item in self.view.items if item.id in self.fresh), default=1 << 60)
+        return next((item.message for item in self.view.items if item.id in self.fresh), 1 << 60)
 
     def void(self) -> None:
         """Drop reasoning that this call's edits voided, outside the running turn; inside it that is an error."""
@@ -524,10 +541,8 @@ class Run:
         if not self.fresh:
             return 0
         first = self.first_edit()
-        gone = sum(item.bound and item.id in self.fresh for item in self.view.items)
+        bound = [item for item in self.view.items if item.bound]
+        gone = sum(item.id in self.fresh for item in bound)
         if self.request.binds is False or (self.request.voids and not self.policy.reasoning_drop):
             return gone
-        return gone + sum(
-            item.bound and item.message > first and self.plan.fidelity(item.id) is Fidelity.FULL
-            for item in self.view.items
-        )
+        return gone + sum(item.message > first and self.plan.fidelity(item.id) is Fidelity.FULL for item in bound)

@@ -253,12 +253,18 @@ class Fitting:
         checks = validate(items, self.view, outcome.locks, tokens, broken, self.policy.checks)
         report = self.report(outcome, tokens, checks, rendered, self.cache(outcome, rendered, tokens, bool(fresh)))
         report = judged(report, unmet(self.kit.task, outcome, self.view), self.policy.on_unsafe == "degrade")
-        handles = {decision.item: decision.handle for decision in outcome.fresh if decision.handle}
-        texts = {handles[item.id]: item.text for item in self.view.items if item.id in handles} if handles else {}
+        texts = self.archived(outcome)
         if self.summary.handle:
             texts[self.summary.handle] = self.summary.source
         yield Store(texts)
         return self.finished(outcome, rendered, tokens, report)
+
+    def archived(self, outcome: Outcome) -> dict[str, str]:
+        """By handle the texts that this call reduces: their exact originals."""
+        if not outcome.fresh:
+            return {}
+        handles = {decision.item: decision.handle for decision in outcome.fresh if decision.handle}
+        return {handle: item.text for item in self.view.items if (handle := handles.get(item.id))}
 
     def request(self) -> Request:
         return Request(

@@ -165,7 +165,10 @@ class History:
         if bad:
             notes.append(f"system: {bad} lone surrogate(s) replaced by U+FFFD")
         problems = self._problems(wire, whole, common, system_clean, remote)
-        clean = list(map(unmarked, clean))
+        bare = list(map(unmarked, dicts[common:]))
+        clean = [
+            known if new is old else unmarked(new) for new, old, known in zip(clean, dicts[common:], bare, strict=True)
+        ]
         whole = [*(map(unmarked, whole[:common]) if marks else whole[:common]), *clean]
         cursor = self.cursors[common - 1] if common else Cursor()
         parsed, cursors = wire.parse(clean, cursor)
@@ -176,7 +179,7 @@ class History:
         items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
-            raw=self.raw[:common] + _private(dicts, common, secrets),
+            raw=self.raw[:common] + _private(bare, common, secrets),
             messages=whole,
             records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
@@ -281,16 +284,13 @@ def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:
     return out
 
 
-def _private(dicts: Sequence[Message], common: int, secrets: Mapping[int, tuple[str, ...]]) -> list[Any]:
+def _private(bare: Sequence[Message], common: int, secrets: Mapping[int, tuple[str, ...]]) -> list[Any]:
     """Copies of the new messages, to compare with; of one that held a secret only its digest."""
     if not secrets:
-        return [copied(unmarked(message)) for message in dicts[common:]]
+        return list(map(copied, bare))
     from jettison.vault.keeper import Seen
 
-    return [
-        Seen(message) if at in secrets else copied(unmarked(message))
-        for at, message in enumerate(dicts[common:], common)
-    ]
+    return [Seen(message) if at in secrets else copied(message) for at, message in enumerate(bare, common)]
 
 
 def sanitised(wire: Wire, messages: Sequence[Message], first: int) -> tuple[list[Message], list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, make_dataclass
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ __all__ = [
     "ToolCost",
     "View",
     "apply",
+    "evicted",
 ]
 
 
@@ -167,6 +168,18 @@ class Decision:
     """At which fit of the session it was decided."""
     segments: tuple[int, ...] = ()
     """Of COMPRESSED: which segments are left. A later epoch keeps some of these, never others."""
+
+
+# As `items.item_of`: a frozen constructor takes five times as long, and a first call may evict thousands of items.
+_Twin: Any = make_dataclass("_Twin", [field.name for field in fields(Decision)], slots=True)
+
+
+def evicted(item: str, reason: str, before: int, handle: str | None, call: int) -> Decision:
+    """The decision that drops an item whole."""
+    twin = _Twin(item, Fidelity.GONE, reason, before, 0, "", handle, call, ())
+    twin.__class__ = Decision
+    made: Decision = twin
+    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ class Loaded(History):
     def weigh(self, costs: CountCache, base: History) -> None:
         for record, rows in zip(base.records, self.rows, strict=True):
             for item, row in zip(record, rows, strict=True):
-                costs.items[item.id] = item, row[3]
+                costs.know(item, row[3])
 
 
 def prints_of(history: History) -> list[str]:

@@ -139,7 +139,10 @@ class CountCache:
 
     count: Callable[[str], int]
     seen: dict[str, int] = field(default_factory=dict)
-    items: dict[str, tuple[Item, int]] = field(default_factory=dict)
+    items: dict[str, Item] = field(default_factory=dict)
+    weights: dict[str, int] = field(default_factory=dict)
+    """By item id: the item that was weighed, and its tokens. Two tables, as a pair for each is an object more that
+    the garbage collector has to visit."""
 
     def text(self, text: str) -> int:
         if not text:
@@ -151,13 +154,17 @@ class CountCache:
 
     def cost(self, item: Item) -> int:
         """Tokens of an item: text, tool name of a call, unknown fields, framing and media."""
-        known = self.items.get(item.id)
-        if known is not None and known[0] is item:
-            return known[1]
+        if self.items.get(item.id) is item:
+            return self.weights[item.id]
         tokens = self._weigh(item)
         if item.fidelity is Fidelity.FULL:
-            self.items[item.id] = item, tokens
+            self.know(item, tokens)
         return tokens
+
+    def know(self, item: Item, tokens: int) -> None:
+        """Remember what an item takes."""
+        self.items[item.id] = item
+        self.weights[item.id] = tokens
 
     def _weigh(self, item: Item) -> int:
         tokens = item.fixed + self.text(item.text)

@@ -24,12 +24,6 @@ from jettison.archive.words import excerpt, words_of, worth
 __all__ = ["MemoryArchive"]
 
 
-@dataclass(slots=True)
-class _Hold:
-    since: float
-    pinned: bool = True
-
-
 @dataclass
 class MemoryArchive:
     """Texts by handle. Safe to share between threads."""
@@ -37,7 +31,10 @@ class MemoryArchive:
     clock: Callable[[], float] = field(default=time.time, repr=False)
     _texts: dict[str, str] = field(default_factory=dict)
     _stored: dict[str, float] = field(default_factory=dict, repr=False)
-    _holds: dict[str, dict[str, _Hold]] = field(default_factory=dict, repr=False)
+    _holds: dict[str, dict[str, float]] = field(default_factory=dict, repr=False)
+    """By conversation: the texts that it holds, and since when."""
+    _pinned: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    """By conversation: those that a live stub may point at."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def put(self, handle: str, text: str, conversation: str = "") -> None:
@@ -53,11 +50,13 @@ class MemoryArchive:
             if (wrong := differing(texts, self._texts)) is not None:
                 raise taken(wrong)
             held, now = self._holds.setdefault(conversation, {}), self.clock()
-            for handle, text in texts.items():
-                self._texts[handle] = text
-                self._stored[handle] = now
-                held.setdefault(handle, _Hold(now)).pinned = True
-            self._unpin(held, [handle for handle in release if handle not in texts])
+            pinned = self._pinned.setdefault(conversation, set())
+            self._texts.update(texts)
+            self._stored.update(dict.fromkeys(texts, now))
+            for handle in texts:
+                held.setdefault(handle, now)
+            pinned.difference_update(release)
+            pinned.update(texts)
 
     def get(self, handle: str, *, conversation: str | None = None) -> str:
         """The exact text. Raises ArchiveError when there is none, or the conversation does not hold it."""
@@ -79,17 +78,19 @@ class MemoryArchive:
         """Unpin these texts of a conversation; None: it is over, all of them."""
         with self._lock:
             if handles is not None:
-                self._unpin(self._holds.get(conversation, {}), handles)
+                self._pinned.get(conversation, set()).difference_update(handles)
                 return
-            for key, held in self._holds.items():
+            for key, pinned in self._pinned.items():
                 if covers(conversation, key):
-                    self._unpin(held, list(held))
+                    pinned.clear()
 
     def delete(self, conversation: str) -> int:
         """Delete a conversation wholly; texts that another one holds stay. Returns how many texts are gone."""
         with self._lock:
             keys = [key for key in self._holds if covers(conversation, key)]
             mine = dict.fromkeys(handle for key in keys for handle in self._holds.pop(key))
+            for key in keys:
+                self._pinned.pop(key, None)
             held = {handle for holds in self._holds.values() for handle in holds}
             return self._drop([handle for handle in mine if handle not in held])
 
@@ -99,8 +100,8 @@ class MemoryArchive:
             found = []
             for key, held in sorted(self._holds.items()):
                 if held:
-                    size, times = sum(size_of(self._texts[handle]) for handle in held), [h.since for h in held.values()]
-                    found.append(Conversation(key, len(held), size, min(times), max(times)))
+                    size = sum(size_of(self._texts[handle]) for handle in held)
+                    found.append(Conversation(key, len(held), size, min(held.values()), max(held.values())))
             return found
 
     def prune(
@@ -112,7 +113,7 @@ class MemoryArchive:
         """
         checked(max_bytes, max_age)
         with self._lock:
-            pinned = {name for held in self._holds.values() for name, hold in held.items() if hold.pinned}
+            pinned = set[str]().union(*self._pinned.values())
             sizes = {handle: size_of(text) for handle, text in self._texts.items()}
             rows = [Row(0, h, sizes[h], at) for h, at in self._stored.items() if h not in pinned]
             rows.sort(key=lambda row: row.stored)
@@ -131,12 +132,6 @@ class MemoryArchive:
         if conversation is None:
             return True
         return any(handle in held for key, held in self._holds.items() if covers(conversation, key))
-
-    @staticmethod
-    def _unpin(held: dict[str, _Hold], handles: Collection[str]) -> None:
-        for handle in handles:
-            if handle in held:
-                held[handle].pinned = False
 
     def _drop(self, handles: list[str]) -> int:
         for handle in handles:

@@ -98,4 +98,5 @@ def taken(handle: str, where: str = "") -> ArchiveError:
 
 def differing(texts: Mapping[str, str], known: Mapping[str, str]) -> str | None:
     """The first handle that stands for another text in `known`."""
-    return next((handle for handle, text in texts.items() if known.get(handle, text) != text), None)
+    both = texts.keys() & known.keys()
+    return next((handle for handle in both if known[handle] != texts[handle]), None)

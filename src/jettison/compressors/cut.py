@@ -21,7 +21,7 @@ def handle_for(text: str, letters: int = 10) -> str:
     Ten letters are 30 bits; two texts of a session that share a handle get more letters.
     """
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
-    return "".join([_SYLLABLES[byte] for byte in digest[: letters // 2]])
+    return "".join(map(_SYLLABLES.__getitem__, digest[: letters // 2]))
 
 
 def is_synthetic(text: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from jettison.flow.needs import kind, kinds_of
 from jettison.flow.segments import Segmented, segment
 from jettison.flow.values import argument_values, segment_values, shape_worth, text_values
 from jettison.flow.weights import WORTH
@@ -119,6 +120,8 @@ class Flow:
     """Values of the system field as it is now; it may change with every call."""
     topic: frozenset[str] = frozenset()
     """Words of the goal; set by `about`."""
+    declared: frozenset[str] = frozenset()
+    """Kinds of arguments that the tools at hand declare; set by `about`."""
     edges: list[Edge] = field(default_factory=list)
     produced: dict[str, int] = field(default_factory=dict)
     """Edges by the item that produced the value."""
@@ -139,16 +142,26 @@ class Flow:
     _affinity: dict[str, float] = field(default_factory=dict)
     """By value, for the present topic."""
     _keys_of: dict[str, set[str]] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+    """Kinds of arguments given in calls so far."""
+    _needed: frozenset[str] = frozenset()
 
     @property
     def head(self) -> set[str]:
         """Values of all instructions: always there, so never worth keeping elsewhere."""
         return self.told | self.system
 
-    def about(self, topic: frozenset[str]) -> None:
-        """Set the words of the goal."""
+    def about(self, topic: frozenset[str], arguments: Iterable[str] = ()) -> None:
+        """Set the words of the goal, and the names of arguments that the tools at hand declare."""
         if topic != self.topic:
             self.topic, self._affinity = topic, {}
+        self.declared = frozenset(map(kind, arguments))
+        self._needed = self.declared | self._asked
+
+    def needs(self, source: Source, index: int) -> bool:
+        """Whether a leaf is of a kind that calls take: declared by a tool, or given in a call so far."""
+        part = source.parts.segments[index]
+        return not self._needed.isdisjoint(kinds_of(part.record, part.key))
 
     @classmethod
     def replayed(cls, log: Iterable[tuple[int, tuple[str, ...]]], items: Iterable[Item]) -> Flow:
@@ -234,6 +247,7 @@ class Flow:
     def _consume(self, call: Item, ordinal: int) -> None:
         for name, value in argument_values(call.text):
             self.arguments.add(name.lower())
+            self._asked.add(kind(name))
             first = value not in self.uses
             producer = self._holders.get(value) or self._find(value)
             self._note(self.uses, value, ordinal)
@@ -299,4 +313,5 @@ class Flow:
             return 0.0
         name = source.keys(index)
         rate = 5 * self.used.get(name, 0) / (1 + self.seen.get(name, 0))
-        return WORTH.key_rate * min(1.0, rate) + (WORTH.key_name if is_keyish(key) else 0.0)
+        odds = WORTH.key_rate * min(1.0, rate) + (WORTH.key_name if is_keyish(key) else 0.0)
+        return odds + WORTH.key_needed if self.needs(source, index) else odds

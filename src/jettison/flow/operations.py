@@ -48,13 +48,10 @@ class OperationReader:
 
     def _take(self, units: Iterable[Unit], found: dict[str, Operation], touched: dict[str, int]) -> None:
         for unit in units:
-            calls: dict[str | None, Item] = {}
-            for item in unit.items:
-                if item.kind is Kind.CALL:
-                    calls[item.call_id] = item
             for item in unit.items:
                 if item.kind is Kind.RESULT:
-                    self._result(item, calls.get(item.call_id), found, touched)
+                    if found or self._begun(item) is not None:
+                        self._result(item, _call_of(item, unit), found, touched)
                 elif found and item.kind is Kind.USER:
                     self._said(item, found, touched)
                 elif found and item.kind in (Kind.ASSISTANT, Kind.CALL):
@@ -114,6 +111,13 @@ class OperationReader:
         if key not in self._ended:
             self._ended[key] = not item.synthetic and ended(item.text, handle, asked)
         return self._ended[key]
+
+
+def _call_of(item: Item, unit: Unit) -> Item | None:
+    """The call that a result answers; of calls with one id the last."""
+    return next(
+        (call for call in reversed(unit.items) if call.kind is Kind.CALL and call.call_id == item.call_id), None
+    )
 
 
 def _stopped(item: Item, call: Item, op: Operation) -> bool:

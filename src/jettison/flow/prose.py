@@ -15,8 +15,10 @@ LONGEST_CONSTRAINT = 400
 _BREAK = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
 _DATA = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]<|]|#include|import\s|from\s\w+\simport|def\s|class\s|return\b|"
-    r"\w+\s*[=(].*[;)]$|at\s\S+\(|File\s\")|[A-Za-z0-9+/=]{60,}|(?:\w+=\S+\s+){2,}"
+    r"\w+\s*[=(].*[;)]$|at\s\S+\(|File\s\")"
 )
+_BLOB = re.compile(r"[A-Za-z0-9+/=]{60,}")
+_PAIRS = re.compile(r"(?:\w+=\S+\s+){2,}")
 _WORDY = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -40,7 +42,7 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def is_data(line: str) -> bool:
     """Whether a line is pasted data (log, code, JSON, table, base64) and not something said."""
-    if _DATA.search(line):
+    if _DATA.match(line) or (len(line) >= 60 and _BLOB.search(line)) or (line.count("=") > 1 and _PAIRS.search(line)):
         return True
     letters = sum(map(str.isalpha, line))
     return letters < 0.5 * len(line) or not _WORDY.search(line)

@@ -84,8 +84,10 @@ class _State:
     a `#` in their key."""
     texts: dict[str, str] = field(default_factory=dict)
     """By file: the list as it stands after its edits."""
-    guards: MutableMapping[str, tuple[Item, Item]] = field(default_factory=dict)
-    """By item: results short enough to state rules, each with its call; read only while a list is open."""
+    guards: MutableMapping[str, Item] = field(default_factory=dict)
+    """By result, of those short enough to state rules: its call. Read only while a list is open."""
+    results: MutableMapping[str, Item] = field(default_factory=dict)
+    """These results."""
     revealed: dict[str, Span] = field(default_factory=dict)
     """By tool name: where it was made known."""
     originals: MutableMapping[tuple[str, str], str] = field(default_factory=dict)
@@ -95,9 +97,11 @@ class _State:
 
     def branch(self) -> _State:
         """A copy for units that may still grow; it costs nothing for the long tables."""
-        guards: MutableMapping[str, tuple[Item, Item]] = ChainMap({}, self.guards)
+        guards: MutableMapping[str, Item] = ChainMap({}, self.guards)
+        results: MutableMapping[str, Item] = ChainMap({}, self.results)
         originals: MutableMapping[tuple[str, str], str] = ChainMap({}, self.originals)
-        return _State(dict(self.lists), dict(self.texts), guards, dict(self.revealed), originals, dict(self.stubs))
+        revealed, stubs = dict(self.revealed), dict(self.stubs)
+        return _State(dict(self.lists), dict(self.texts), guards, results, revealed, originals, stubs)
 
 
 @dataclass
@@ -128,8 +132,8 @@ class StandingReader:
                 held = True
                 yield Fact(place, f"open entries of {name}", "a newer list, or none of it is open")
         if held:
-            for item, call in state.guards.values():
-                for span in self._guards(item, call):
+            for key, call in state.guards.items():
+                for span in self._guards(state.results[key], call):
                     yield Fact(span.item, "guard of the open list", "the list it guards is done", span)
         for name, span in state.revealed.items():
             if name in tools:
@@ -157,7 +161,8 @@ class StandingReader:
             _task_in_result(item, call, state)
             _tools_in(item, call, state)
             if len(item.text) <= LONGEST_GUARD:
-                state.guards[item.id] = item, call
+                state.guards[item.id] = call
+                state.results[item.id] = item
 
     def _guards(self, item: Item, call: Item) -> tuple[Span, ...]:
         """The rules that a skill or policy states; none of another result. Read once."""
@@ -186,6 +191,13 @@ def _is_about_tools(name: str) -> bool:
 @lru_cache(maxsize=2_048)
 def _is_todo(name: str) -> bool:
     return compiled(_TODO_TOOL).search(_snake(name)) is not None
+
+
+@lru_cache(maxsize=2_048)
+def _task_tool(tool: str) -> tuple[str, re.Pattern[str] | None]:
+    """(the name in snake case, which of the patterns of task tools it has)."""
+    name = _snake(tool)
+    return name, next((pattern for pattern in (_TASK_MADE, _TASK_CHANGED) if pattern.search(name)), None)
 
 
 @lru_cache(maxsize=2_048)
@@ -254,12 +266,12 @@ def _forget(state: _State, path: str) -> None:
 
 def _task_in_result(item: Item, call: Item, state: _State) -> None:
     """One task of a list that is kept entry by entry: made by one tool, updated by another, each named by its id."""
-    name = _snake(call.name or "")
-    if _TASK_MADE.search(name):
+    name, does = _task_tool(call.name or "")
+    if does is _TASK_MADE:
         found = _TASK_ID.search(item.text[:400])
         if found:
             state.lists[f"task#{found.group(1) or found.group(2)}"] = (call.id, call.name or "", call.step)
-    elif _TASK_CHANGED.search(name):
+    elif does is _TASK_CHANGED:
         arguments = _arguments(call)
         number = next((str(arguments[key]) for key in ("taskId", "task_id", "id") if key in arguments), "")
         key = f"task#{number.lstrip('#')}"
@@ -319,7 +331,7 @@ def _tools_in(item: Item, call: Item, state: _State) -> None:
         return
     about = _is_about_tools(call.name or "")
     low = item.text[:200].lower() if not about else ""
-    if not about and not any(stem in low for stem in ("reveal", "tool", "activated", "unlocked")):
+    if not about and not any(map(low.__contains__, ("reveal", "tool", "activated", "unlocked"))):
         return
     try:
         value = json.loads(item.text)

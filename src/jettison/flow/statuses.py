@@ -120,6 +120,8 @@ _OPEN_STEMS = (
         "accepted",
         "created",
     ),
+)
+_OPEN_STEMS_RU = (
     *(
         "очеред",
         "ожида",
@@ -182,7 +184,7 @@ def begun(text: str, tool: str) -> Status | None:
     structured = low.lstrip()[:1] in ("{", "[")
     if not structured and low.isascii() and not _has_one(_TEXT_STEMS, low):
         return None
-    if not _has_one(_OPEN_STEMS, low):
+    if not _has_one(_OPEN_STEMS, low) and (low.isascii() or not _has_one(_OPEN_STEMS_RU, low)):
         return None
     return _begun_json(text, tool) if structured else _begun_text(text, head, tool)
 

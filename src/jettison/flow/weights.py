@@ -54,6 +54,10 @@ class Worth:
     `key_name`, tau-airline has 88.6 instead of 90.9 strict support at 25 %, the other sets 0 to 0.2 less."""
     key_name: float = 0.0
     """The key reads like id, name, path, url, key, code, number, title, sha, ref, e-mail: no gain (see `key_rate`)."""
+    key_needed: float = 0.8
+    """The key, or record and key, reads like an argument that a tool declares or a call had (`flow/needs.py`). Strict
+    support / completeness at 25 % change by −.1 / −.2, 0 / 0, +.3 / +.7, +.1 / +.2 (mcpmark / swe-lm32b / tau-airline
+    / toolathlon), cost by −.006 on tau-airline; the recordings declare no tools, so this is by calls alone."""
     topic: float = 1.0
     """Words of the goal in a compound value."""
     stated: float = 0.5

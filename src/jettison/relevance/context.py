@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Any
 
 from jettison.flow.dependencies import Flow
-from jettison.items import Item, Kind
+from jettison.flow.needs import declared_arguments
+from jettison.items import Item, Kind, Unit
 from jettison.plan import View
 
 __all__ = ["Context", "keys_of", "words_of"]
@@ -41,53 +40,35 @@ def keys_of(text: str) -> frozenset[str]:
     return frozenset(map(str.lower, _KEY.findall(text[:SAMPLE]))) if text[:1] in "{[" else frozenset()
 
 
-@lru_cache(maxsize=1_024)
-def _parameters(schema: str) -> frozenset[str]:
-    """Names of arguments that a tool's schema declares, lower case."""
-    try:
-        return frozenset(_declared(json.loads(schema)))
-    except (ValueError, RecursionError):
-        return frozenset()
-
-
-def _declared(value: Any, depth: int = 0) -> Iterator[str]:
-    if isinstance(value, dict) and depth < 8:
-        for key, inner in value.items():
-            if key == "properties" and isinstance(inner, dict):
-                yield from map(str.lower, inner)
-            yield from _declared(inner, depth + 1)
-    elif isinstance(value, list) and depth < 8:
-        for inner in value:
-            yield from _declared(inner, depth + 1)
-
-
 class Context:
     """Lookups over one view: words of the task, argument names, uses, and which results were overtaken."""
 
-    def __init__(self, view: View, flow: Flow) -> None:
+    def __init__(self, view: View, flow: Flow, asked: Collection[int] | None = None) -> None:
+        """`asked`: numbers of the units to look at; None: all."""
         goals = [span.text for span in view.task.goals]
         if view.task.declared_goal:
             goals.append(view.task.declared_goal)
         self.goal: frozenset[str] = frozenset().union(*map(words_of, goals))
         latest = [item.text for unit in view.units[-2:] for item in unit.items if item.kind is not Kind.INSTRUCTION]
         self.latest: frozenset[str] = frozenset().union(*map(words_of, latest))
-        declared = [_parameters(schema) for _, schema in view.tools]
-        self.needed = frozenset(flow.arguments).union(view.policies.needed(), *declared)
+        declared = [declared_arguments(schema) for _, schema in view.tools]
+        self.needed = frozenset(map(str.lower, flow.arguments.union(view.policies.needed(), *declared)))
         """Kinds of values that some call needs: names of arguments seen or declared."""
-        steps = {item.id: item.step for item in view.items}
+        users = {edge.consumer for edge in flow.edges}
+        steps = {item.id: item.step for item in view.items if item.id in users} if users else {}
         self.last_use: dict[str, int] = {edge.producer: steps.get(edge.consumer, 0) for edge in flow.edges}
         """By producer: step of the newest call that used a value of it."""
         self.superseded: set[str] = set()
         """Results that the same call gave anew, or of files that were written since."""
         self.resolved: set[str] = set()
         """Errors after which the same tool succeeded on the same target."""
-        self._overtaken(view)
+        self._overtaken([unit for unit in view.units if asked is None or unit.index in asked])
 
-    def _overtaken(self, view: View) -> None:
+    def _overtaken(self, units: Iterable[Unit]) -> None:
         same: dict[tuple[str, str], str] = {}
         read: dict[str, list[str]] = {}
         failed: dict[tuple[str, str], list[str]] = {}
-        for unit in view.units:
+        for unit in units:
             calls = {item.call_id: item for item in unit.items if item.kind is Kind.CALL}
             for item in unit.items:
                 call = calls.get(item.call_id) if item.kind is Kind.RESULT else None
@@ -102,10 +83,15 @@ class Context:
                     failed.setdefault((name, path), []).append(item.id)
                     continue
                 self.resolved.update(failed.pop((name, path), ()))
-                if path and (_WRITES.search(name) or _WRITE_COMMAND.search(call.text)):
+                if path and (_writes(name) or ('"command"' in call.text and _WRITE_COMMAND.search(call.text))):
                     self.superseded.update(read.pop(path, ()))
                 elif path:
                     read.setdefault(path, []).append(item.id)
+
+
+@lru_cache(maxsize=2_048)
+def _writes(tool: str) -> bool:
+    return _WRITES.search(tool) is not None
 
 
 @lru_cache(maxsize=8_192)

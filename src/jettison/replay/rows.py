@@ -20,7 +20,7 @@ __all__ = ["FEATURES", "Row", "features", "needed_values", "rows_of", "shipped"]
 
 TERMS = (
     *("bias", "used", "used_recent", "mentioned", "mentioned_recent", "newest_recent"),
-    *("key_rate", "key_name", "topic", "stated"),
+    *("key_rate", "key_name", "key_needed", "topic", "stated"),
 )
 FEATURES = (*TERMS, *(f"shape.{name}" for name in SHAPES))
 """Names of the weights, in the order of the rows."""
@@ -66,6 +66,7 @@ def features(flow: Flow, value: str, source: Source, index: int, now: int) -> di
         name = source.keys(index)
         found["key_rate"] = min(1.0, 5 * flow.used.get(name, 0) / (1 + flow.seen.get(name, 0)))
         found["key_name"] = float(is_keyish(key))
+        found["key_needed"] = float(flow.needs(source, index))
     return found
 
 

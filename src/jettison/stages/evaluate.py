@@ -34,13 +34,14 @@ def evaluate(
     Further `scorers` (weight, scorer) join the rules; the weights are normalised to sum to 1. `semantic`: what
     embeddings and a judge say of prose; then Rel = (1 − W_PROSE)·rules + W_PROSE·prose.
     """
-    context = Context(view, flow)
+    asked = view.items if items is None else items
+    context = Context(view, flow, None if items is None else {item.unit for item in items})
     whole = sum(weight for weight, _ in RULES.values()) + sum(weight for weight, _ in scorers)
     return {
         item.id: _score(
             item, view, relevance(item, view, flow, context), decay, w_recency, w_relevance, scorers, whole, semantic
         )
-        for item in (view.items if items is None else items)
+        for item in asked
     }
 
 

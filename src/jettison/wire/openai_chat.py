@@ -22,6 +22,7 @@ from jettison.wire.openai_parts import (
     opaque,
     rest_of,
     result_blocks,
+    slot_of,
     text_of,
     to_items,
     word,
@@ -56,13 +57,16 @@ class OpenAIChat:
         names = dict(calls)
         for index, message in enumerate(messages, cursor.message):
             role = role_of(message)
-            joins = role in ANSWERS and calls
-            unit += bool(state) and not joins
-            step += role == "assistant"
+            joins = calls and role in ANSWERS
+            if state and not joins:
+                unit += 1
             blocks = _blocks(message, role, names)
-            if not joins:
-                calls = tuple((b.call_id or "", b.name or "") for b in blocks if b.kind is Kind.CALL)
+            if role == "assistant":
+                step += 1
+                calls = tuple([(b.call_id or "", b.name or "") for b in blocks if b.kind is Kind.CALL])
                 names = dict(calls)
+            elif not joins and calls:
+                calls, names = (), {}
             state = role or "?"
             groups.append(to_items(blocks, index, unit, step, role))
             cursors.append(Cursor(index + 1, unit, step, calls, state))
@@ -113,8 +117,7 @@ def _blocks(message: Message, role: str, names: Mapping[str, str], weigh: bool =
     """The message cut into blocks; without `weigh` only where they are."""
     if role not in ROLES:
         return [opaque((), message, weigh)]
-    content = message.get("content")
-    known = _KNOWN
+    content, known = message.get("content"), _KNOWN
     if role in ANSWERS:
         known = _KNOWN_ANSWER
         call_id = word(message.get("tool_call_id")) if role == "tool" else None
@@ -161,7 +164,7 @@ def _calls(message: Message, weigh: bool) -> list[Block]:
         name = word(legacy.get("name"))
         blocks.append(Block(Kind.CALL, ("function_call",), text_of(legacy.get("arguments")), name))
     for place, call in enumerate(calls if isinstance(calls, list) else ()):
-        slot: Slot = ("tool_calls", place)
+        slot: Slot = slot_of("tool_calls", place)
         if not isinstance(call, dict):
             blocks.append(opaque(slot, call, weigh))
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ __all__ = [
     "rest_of",
     "result_blocks",
     "settle",
+    "slot_of",
     "text_of",
     "to_items",
     "without_empty_parts",
@@ -108,15 +110,19 @@ def lighten(text: str) -> tuple[str, int]:
 def to_items(blocks: Sequence[Block], message: int, unit: int, step: int, role: str) -> tuple[Item, ...]:
     """Items of one message; the first carries its framing."""
     made = []
-    fixed = FRAME
+    fixed, full = FRAME, Fidelity.FULL
     for part, (kind, slot, text, name, call, weight, extra, note, editable, failed, bound, ident) in enumerate(blocks):
-        place = item_id(message, part, text or ident or extra)
-        written = text == INTERRUPTED and kind is Kind.RESULT
-        if kind is Kind.USER and (is_summary(text) or is_note(text)):
+        place, weight, written = item_id(message, part, text or ident or extra), weight + fixed, False
+        if kind is Kind.RESULT:
+            written = text == INTERRUPTED
+        elif kind is Kind.USER and (is_summary(text) or is_note(text)):
             kind, written = Kind.SUMMARY, True
-        where = (message, part, unit, step, role)
-        said = (name, call, weight + fixed, extra, note, editable, failed, bound, written)
-        made.append(item_of(place, kind, text, *where, *said, slot, Fidelity.FULL))
+        # fmt: off
+        made.append(item_of(
+            place, kind, text, message, part, unit, step, role, name, call, weight, extra, note, editable, failed,
+            bound, written, slot, full,
+        ))
+        # fmt: on
         fixed = 0
     return tuple(made)
 
@@ -124,19 +130,26 @@ def to_items(blocks: Sequence[Block], message: int, unit: int, step: int, role: 
 def content_blocks(content: Any, key: str, kind: Kind, weigh: bool) -> list[Block]:
     """Blocks of a message's content: a string, or each of its parts that is not empty."""
     if isinstance(content, str):
-        return [Block(kind, (key,), content)] if content else []
+        return [Block(kind, slot_of(key), content)] if content else []
     if isinstance(content, list):
         found = (_part_block(part, (key, place), kind, weigh) for place, part in enumerate(content))
         return [block for block in found if block is not None]
     return [] if content is None else [opaque((key,), content, weigh)]
 
 
+@lru_cache(maxsize=512)
+def slot_of(*place: str | int) -> Slot:
+    """A slot; one object for all messages, which spares the garbage collector thousands."""
+    return place
+
+
 def result_blocks(content: Any, key: str, call: tuple[str | None, str | None], weigh: bool) -> list[Block]:
     """One RESULT with all text of a tool's answer to `call` (id, name), then what else is in it."""
     call_id, name = call
+    if isinstance(content, str):
+        return [Block(Kind.RESULT, slot_of(key), content, name, call_id)]
     if not isinstance(content, list):
-        plain = content is None or isinstance(content, str)
-        return [Block(Kind.RESULT, (key,), text_of(content), name, call_id, editable=plain)]
+        return [Block(Kind.RESULT, (key,), text_of(content), name, call_id, editable=content is None)]
     texts = [text for part in content if (text := part_text(part))]
     blocks = [Block(Kind.RESULT, (key,), "\n".join(texts), name, call_id)]
     for place, part in enumerate(content):
