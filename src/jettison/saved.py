@@ -15,12 +15,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from jettison.errors import StoreError
-from jettison.fitting import State
 from jettison.flow.dependencies import Flow
 from jettison.history import History, copied, marked, sanitised
 from jettison.items import Fidelity, Item, Kind, units_of
 from jettison.notes import Note
 from jettison.plan import Decision, Plan
+from jettison.state import State
 from jettison.summing import Rolling
 from jettison.task import Limit, Operation, Span, Stage, Task
 from jettison.tokens import CountCache

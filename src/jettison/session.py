@@ -22,7 +22,8 @@ from jettison.task import Stage, Task
 from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
-    from jettison.fitting import Fitting, State
+    from jettison.fitting import Fitting
+    from jettison.state import State
     from jettison.vault import Keeper, Rehydrator, Vault
 
 __all__ = ["Body", "Session", "fit", "fit_request"]
@@ -75,9 +76,9 @@ class Session:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import MemoryArchive, opened
         from jettison.compressors.cut import handle_for
-        from jettison.fitting import State
         from jettison.flow.task_state import TaskReader
         from jettison.relevance.cascade import Memory
+        from jettison.state import State
         from jettison.tokens import CountCache, counter_for
         from jettison.wire import TRAITS, wire_named
 
@@ -333,8 +334,8 @@ class Session:
     def _refresh(self) -> None:
         if self._store is None:
             return
-        from jettison.fitting import State
         from jettison.saved import unpacked
+        from jettison.state import State
 
         found = self._store.load(self.conversation, self._version)
         if found is None:
@@ -454,8 +455,9 @@ class Session:
         return staged(error, fitting.kit, call, fitting.before) or error
 
     def _fitting(self, call: Call) -> Fitting:
-        from jettison.fitting import Fitting, Kit
+        from jettison.fitting import Fitting
         from jettison.saved import copy_task
+        from jettison.state import Kit
 
         kit = Kit(
             policy=self.policy,

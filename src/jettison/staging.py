@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from jettison.call import Call
 from jettison.errors import BudgetUnreachable, CannotFit, StagesRequired
-from jettison.fitting import Fitting, Kit, State
+from jettison.fitting import Fitting
 from jettison.saved import copy_task
+from jettison.state import Kit, State
 from jettison.task import Operation, Stage
 
 __all__ = ["staged"]

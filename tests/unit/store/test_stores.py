@@ -195,6 +195,6 @@ def test_every_field_of_the_state_is_saved():
     from dataclasses import fields
 
     from jettison import saved
-    from jettison.fitting import State
+    from jettison.state import State
 
     assert {field.name for field in fields(State)} == saved._WRITTEN

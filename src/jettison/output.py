@@ -1,0 +1,162 @@
+"""The request of one call as messages: rendered or appended to the last one, counted, checked, its cache marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from jettison.call import Call
+from jettison.epoch import Outcome, Request
+from jettison.errors import Problem
+from jettison.history import Snapshot
+from jettison.items import Item
+from jettison.notes import Note, placed
+from jettison.plan import CacheEffect, View, apply
+from jettison.policy import Policy
+from jettison.prices import Rewrite, prices_for
+from jettison.reporting import first_change
+from jettison.state import Kit, State
+from jettison.summing import Rolling, inserted
+from jettison.wire.base import Inserted, Message, Rendered, plain
+from jettison.wire.marks import MOST, marked, marks_in, marks_of
+
+__all__ = ["Output"]
+
+
+class Output:
+    """Puts what was decided into messages. `old`: what the last call left; `state`: the same, or of a fork its branch.
+    `notes`: those that this call adds; `extra`: tokens of placeholders, notes and merged framing."""
+
+    def __init__(
+        self,
+        kit: Kit,
+        call: Call,
+        policy: Policy,
+        taken: Snapshot,
+        old: State,
+        state: State,
+        view: View,
+        notes: tuple[Note, ...],
+        extra: int,
+    ) -> None:
+        self.kit, self.call, self.policy, self.taken = kit, call, policy, taken
+        self.old, self.state, self.view, self.added, self.extra = old, state, view, notes, extra
+        self.wire, self.costs = kit.wire, kit.costs
+
+    def appends(self, outcome: Outcome) -> bool:
+        """Whether the output is the last one, with what is new behind it."""
+        state = self.state
+        grown = bool(state.output) and self.taken.common == len(state.history.raw)
+        if not grown or outcome.fresh or outcome.plan is not state.plan:
+            return False
+        return self.base() is state.output or state.output[-1] == (self.taken.common - 1, None)
+
+    def base(self) -> tuple[tuple[int, Message | None], ...]:
+        """What of the last output stays where this call appends: all, but for the last message where a note is added
+        and no message is new, as a wire may have to put it into that one."""
+        output = self.state.output
+        return output[:-1] if self.added and self.taken.common == len(self.taken.records) else output
+
+    def appended(self, outcome: Outcome) -> Rendered:
+        """The last output, and what is new after it."""
+        taken, base = self.taken, self.base()
+        first = taken.common - (len(self.state.output) - len(base))
+        new = apply([item for record in taken.records[first:] for item in record], outcome.plan)
+        tail = self.wire.render(placed(new, self.added, taken.records), taken.messages, first)
+        messages = [taken.messages[at] if message is None else message for at, message in base]
+        sources = [at for at, _ in base]
+        old = [entry for entry in self.state.inserted if entry.message < len(messages)]
+        shifted = [replace(entry, message=entry.message + len(messages)) for entry in tail.inserted]
+        return Rendered(messages + tail.messages, sources + tail.sources, [*old, *shifted])
+
+    def rendered(self, request: Request, outcome: Outcome, summary: Rolling) -> Rendered:
+        """The kept items, the summary and the notes that hold, as messages."""
+        kept = [item for item in apply(request.view.items, outcome.plan) if item.message >= 0]
+        kept = inserted(kept, request.view.items, summary)
+        return self.wire.render(placed(kept, request.notes, self.taken.records), self.taken.messages)
+
+    def recount(self, request: Request, rendered: Rendered) -> int:
+        """Tokens of a rendered request: parsed and counted anew."""
+        records, _ = self.wire.parse(rendered.messages)
+        system = [item for item in request.view.items if item.message < 0]
+        items = [*system, *(item for record in records for item in record)]
+        return request.view.fixed - self.extra + self.costs.total(items)
+
+    def kept(self, outcome: Outcome, rendered: Rendered) -> list[Item]:
+        """The kept items that are really in the output: sufficiency is judged by what is sent, not by the plan."""
+        if not outcome.fresh:
+            locked, every = outcome.locks.by_item, bool(self.policy.checks)
+            return apply([item for item in self.view.items if every or item.id in locked], outcome.plan)
+        items = apply(self.view.items, outcome.plan)
+        records, _ = self.wire.parse(rendered.messages)
+        sent = {item.text for record in records for item in record}
+        return [item for item in items if item.message < 0 or not item.text or item.text in sent]
+
+    def broken(self, rendered: Rendered, outcome: Outcome) -> list[Problem]:
+        """The wire's verdict on what was not checked before: as input, or in the last output."""
+        if not outcome.fresh and not rendered.inserted:
+            return []
+        start = 0
+        if self.appends(outcome):
+            start, border = len(self.base()), self.state.history.border(self.taken.common)
+            while start > 0 and not 0 <= rendered.sources[start - 1] < border:
+                start -= 1
+        problems = self.wire.check(rendered.messages, system=self.taken.system_out, start=start)
+        if self.call.prior_tokens is not None:
+            problems = [problem for problem in problems if "item_reference" not in problem.rule]
+        return problems
+
+    def hidden(self, rendered: Rendered) -> Iterator[Inserted]:
+        """The placeholders that stand for secrets in the output."""
+        if self.taken.secrets:
+            for at, source in enumerate(rendered.sources):
+                for name in self.taken.secrets.get(source, ()):
+                    yield Inserted(at, name, "secret")
+
+    def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, tools: bool) -> CacheEffect:
+        """Where the output first differs from the last one, and what is sent again because of it."""
+        if self.appends(outcome) and self.base() is self.state.output:
+            return CacheEffect(outcome.epoch, None, 0, outcome.voided, tokens)
+        last = [self.old.history.sent(at) if own is None else own for at, own in self.old.output]
+        first, again = first_change(last, rendered.messages), 0
+        if tools and last:  # they stand before all messages
+            first, again = 0, tokens
+        elif first is not None:
+            records, _ = self.wire.parse(rendered.messages[first:])
+            again = self.costs.total(item for record in records for item in record)
+        kept = max(0, tokens - again)
+        if first is None or not outcome.fresh or self.state is not self.old:
+            return CacheEffect(outcome.epoch, first, again, outcome.voided, kept)
+        prices = self.policy.prices or prices_for(self.kit.model)
+        come = sum(self.costs.total(record) for record in self.taken.records[self.taken.common :])
+        made = Rewrite(self.old.tokens, come, kept, again)
+        extra, back = round(made.extra(prices), 1), made.pays_back(prices)
+        return CacheEffect(outcome.epoch, first, again, outcome.voided, kept, made.removed, extra, back)
+
+    def mark(self, messages: list[Message], sources: list[int], sealed: int) -> None:
+        """Put cache marks on finished messages: those that their sources have, or placed ones. In place."""
+        call, given = self.call, self.taken.given
+        if not self.kit.traits.marks or not self.policy.place_cache_marks:
+            for at, (source, message) in enumerate(zip(sources, messages, strict=True)):
+                if source >= 0 and message is not given[source]:
+                    for mark in list(marks_of(plain(given[source])))[-1:]:
+                        messages[at] = marked(message, mark) or message
+            return
+        own = [*marks_of(call.messages), *marks_of(call.system), {"type": "ephemeral"}]
+        left = MOST - call.marks - marks_in(call.system) - marks_in(call.tools)
+        border = self.border(sources, sealed)
+        for at in dict.fromkeys((len(messages) - 1, border, len(self.old.output) - 1)):
+            if left <= 0 or not 0 <= at < len(messages):
+                continue
+            while at >= 0 and (new := marked(messages[at], own[0])) is None:
+                at -= 1  # a message of nothing but thinking
+            if at >= 0 and new is not None and not marks_in(messages[at]):
+                messages[at], left = new, left - 1
+
+    def border(self, sources: list[int], sealed: int) -> int:
+        """Index of the last message that an epoch has settled."""
+        settled = -1
+        for at, source in enumerate(sources):
+            if source >= 0 and all(item.unit < sealed for item in self.taken.records[source]):
+                settled = at
+        return settled

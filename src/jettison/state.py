@@ -1,0 +1,115 @@
+"""What a session remembers between calls, and what it works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from jettison.flow.dependencies import Flow
+from jettison.flow.task_state import TaskReader
+from jettison.history import History, Snapshot
+from jettison.items import Kind
+from jettison.notes import Note
+from jettison.plan import Decision, Plan
+from jettison.policy import Policy
+from jettison.protocols import Embedder
+from jettison.relevance.cascade import Memory
+from jettison.summing import NO_SUMMARY, Rolling
+from jettison.task import Task
+from jettison.tokens import CountCache
+from jettison.wire import Traits
+from jettison.wire.base import Inserted, Message, Wire
+
+if TYPE_CHECKING:
+    from jettison.vault import Keeper
+
+__all__ = ["Kit", "State", "forked"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that changes with a call; replaced as a whole, last."""
+
+    history: History = field(default_factory=History)
+    flow: Flow = field(default_factory=Flow)
+    plan: Plan = field(default_factory=Plan)
+    sealed: int = 0
+    call: int = 0
+    output: tuple[tuple[int, Message | None], ...] = ()
+    """The last output: (source index, None) for a message sent as it came, (source index or -1, message) else."""
+    inserted: tuple[Inserted, ...] = ()
+    extra: int = 0
+    """Tokens of placeholders, less those of framing that merging saved."""
+    tokens: int = 0
+    weight: int = 0
+    """Tokens of all items of `history`, as they came."""
+
+    dropped: tuple[str, ...] = ()
+    """Tools whose schemas are left out."""
+    notes: tuple[Note, ...] = ()
+    """What stands behind the history in the last output, and where."""
+    since: Mapping[str, int] = field(default_factory=dict)
+    """By tool the step at which it was first declared; 0: at the first call."""
+    learnt: int = 0
+    """How much of the log of `flow` belongs to this state."""
+    summary: Rolling = NO_SUMMARY
+    """Of what was dropped whole."""
+
+    def undo(self) -> None:
+        """Take out of the statistics what a call that failed has added."""
+        if len(self.flow.log) > self.learnt:
+            self.flow.rewind(self.learnt, self.history.items)
+
+    def awake(self, taken: Snapshot, costs: CountCache) -> State:
+        """A state that was saved, now that its history is at hand again: the statistics are made when needed."""
+        base = taken.base
+        self.history.weigh(costs, base)
+        flow = Flow.replayed(self.flow.log, base.items) if taken.common == len(base.raw) else Flow()
+        return replace(self, history=base, flow=flow, learnt=len(flow.log))
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a session works with; all of it outlives a call."""
+
+    policy: Policy
+    wire: Wire
+    traits: Traits
+    model: str | None
+    task: Task
+    costs: CountCache
+    reader: TaskReader
+    handle: Callable[[str], str]
+    ratio: float
+    """The provider's last count to ours."""
+    recalled: Callable[[str], str | None]
+    """The handle of a text that was brought back from the archive."""
+    embedder: Embedder | None = None
+    """Of a policy whose relevance asks for one."""
+    memory: Memory = field(default_factory=Memory)
+    """What embedder and judge have answered."""
+    vault: Keeper | None = None
+
+
+def forked(old: State, taken: Snapshot) -> State:
+    """The state for a history that was edited, rewound or forked: decisions go with their content."""
+    kept = [item for record in old.history.records[: taken.common] for item in record]
+    decisions = {item.id: old.plan.decisions[item.id] for item in kept if item.id in old.plan.decisions}
+    loose: dict[tuple[Kind, str], list[Decision | None]] = {}
+    for record in old.history.records[taken.common :]:
+        for item in record:  # those without a decision too: the third of equal items stays the third
+            same = loose.setdefault((item.kind, item.id.partition("-")[2]), [])
+            same.append(old.plan.decisions.get(item.id))
+    for record in taken.records[taken.common :]:
+        for item in record:
+            same = loose.get((item.kind, item.id.partition("-")[2]), [])
+            decision = same.pop(0) if same else None
+            if decision is not None:
+                decisions[item.id] = replace(decision, item=item.id)
+    sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
+    holds = old.summary.upto < taken.common and any(item.id == old.summary.first for item in kept)
+    if old.summary.text and not holds:
+        old = replace(old, summary=NO_SUMMARY, extra=0)
+    notes = tuple(note for note in old.notes if note.after < taken.common)
+    return replace(old, flow=Flow(), learnt=0, plan=Plan(decisions), sealed=sealed, output=(), notes=notes)

@@ -1,0 +1,75 @@
+"""The tool schemas of one call: what they weigh, which are sent, and which an epoch drops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jettison.call import Call
+from jettison.epoch import Outcome
+from jettison.history import Snapshot, schemas
+from jettison.models import binds_reasoning
+from jettison.plan import Plan, ToolCost, View, apply
+from jettison.policy import Policy
+from jettison.state import Kit, State
+from jettison.task import TaskState
+from jettison.tool_schemas import costs_of, needed, unused, without
+
+__all__ = ["Tooling"]
+
+
+class Tooling:
+    """What is declared and what is sent. `tokens`: of all schemas that are sent, the response schema too."""
+
+    def __init__(self, kit: Kit, call: Call, old: State, taken: Snapshot, plan: Plan) -> None:
+        """`old`: what the last call left; `plan`: what of its decisions holds."""
+        self.kit, self.call, self.old, self.taken = kit, call, old, taken
+        self.declared, schema = schemas(call.tools, call.response_schema)
+        self.given = self.tokens = kit.costs.text(schema)
+        """Tokens as they were given."""
+        self.named, self.sent, self.dropped = self.declared, call.tools, self.still_dropped(plan)
+        if self.dropped:
+            self.weigh()
+
+    def weigh(self) -> None:
+        """What is left without those that are dropped."""
+        self.sent = without(self.call.tools, self.dropped)
+        self.named, schema = schemas(self.sent, self.call.response_schema)
+        self.tokens = self.kit.costs.text(schema)
+
+    def leave(self, fresh: tuple[str, ...]) -> int:
+        """Drop these as well. Returns how many tokens that frees."""
+        before = self.tokens
+        self.dropped = (*self.dropped, *fresh)
+        self.weigh()
+        return before - self.tokens
+
+    def costs(self) -> tuple[ToolCost, ...]:
+        """What each schema costs, for the report."""
+        return tuple(costs_of(self.declared, self.taken.items, self.dropped, self.kit.costs.text))
+
+    def still_dropped(self, plan: Plan) -> tuple[str, ...]:
+        """Tools that an earlier epoch dropped and nothing needs since: a branch may call one, or the user name it."""
+        if not self.old.dropped:
+            return ()
+        names = [name for name, _ in self.declared if name in self.old.dropped]
+        sent = apply(self.taken.items, plan)
+        return tuple(name for name in names if name not in needed(names, sent, TaskState(), self.call.choice))
+
+    def unused(self, outcome: Outcome, policy: Policy, view: View) -> tuple[str, ...]:
+        """Tools that this epoch drops: never where that would void reasoning, which is bound to the tools too."""
+        after, items = policy.drop_unused_tools, self.taken.items
+        if after is None or outcome.epoch not in ("minor", "major"):
+            return ()
+        sent = apply(items, outcome.plan)
+        lax = policy.reasoning_drop or binds_reasoning(self.kit.model) is False
+        if self.kit.traits.voids and not lax and any(item.bound for item in sent):
+            return ()
+        names = [name for name, _ in self.named]
+        keep = needed(names, sent, view.task, self.call.choice)
+        return unused(names, items, view.step, after, self.since(), keep)
+
+    def since(self) -> Mapping[str, int]:
+        """The step at which each tool was first declared; 0 for those of the first call."""
+        known, step = self.old.since, self.taken.step if self.old.call else 0
+        new = {name: step for name, _ in self.declared if name not in known}
+        return {**known, **new} if new else known
