@@ -53,11 +53,6 @@ def test_between_turns_no_reasoning_stays_behind_an_edit(model):
     assert behind == 0
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="epoch.py, Run.void: reasoning of the newest unit is left behind an edit (`item.unit < sent`), though "
-    "it was written behind the prompt of the call before, which the edit changes",
-)
 def test_in_a_running_turn_neither():
     history = turns(20)
     session = Session(Policy(budget=3_000), wire="anthropic", model="claude-fable-5-1")
