@@ -261,8 +261,8 @@ class Run:
         """Whether an epoch is due: over the limit, or over the high-water mark.
 
         With a model that checks reasoning an edit of what was sent is refused while a turn runs: it waits until the
-        turn ends, or nothing else fits; and between turns it is due from the middle of both marks on, so that the next
-        turn has room to run (`tests/unit/test_bound_reasoning.py`: 4 of 20 turns of a third of the budget each were stuck).
+        turn ends, or nothing else fits. Between turns it is due from the middle of both marks on, so that the next turn
+        has room to run: without, 4 of 20 turns of a fifth of the budget each were stuck (test_bound_reasoning.py).
         """
         high = self.policy.size.high_water
         if self.checks():
