@@ -84,7 +84,7 @@ class VectorFile:
         given = os.environ.get("JETTISON_BENCH_CACHE")
         path = Path(given) if given else Path(tempfile.gettempdir()) / "jettison-bench-vectors.db"
         self.process = os.getpid()
-        self.base = sqlite3.connect(path, timeout=60, isolation_level=None)
+        self.base = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         self.base.execute("PRAGMA journal_mode = WAL")
         self.base.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, seconds REAL, vector BLOB)")
 
@@ -120,23 +120,17 @@ class Consulting(Library):
         super().__init__(profile="safe", relevance=relevance, embedder=self.embedder, **more)
 
     def fit(self, messages: list[Message], budget: int) -> list[Message]:
-        from jettison import JettisonError
-
-        self.now = len(messages)
-        if self.session is None:
-            self.session = self._session(budget)
+        self.now, self.report = len(messages), None
         before = self.embedder.seconds
         try:
-            fitted = self.session.fit(messages)
-        except JettisonError:
             return super().fit(messages, budget)
         finally:
-            Consulting.took.embed_seconds += self.embedder.seconds - before
-        spent = fitted.report.spent
-        Consulting.took.texts += spent.embedded
-        Consulting.took.judge_calls += spent.judge_calls
-        Consulting.took.judge_tokens += spent.judge_tokens
-        return list(fitted.messages)
+            took = Consulting.took
+            took.embed_seconds += self.embedder.seconds - before
+            if self.report is not None:
+                took.texts += self.report.spent.embedded
+                took.judge_calls += self.report.spent.judge_calls
+                took.judge_tokens += self.report.spent.judge_tokens
 
     def judge(self, question: Any) -> str:
         """Useful is what holds a value that a coming turn uses."""

@@ -87,6 +87,7 @@ class _Work:
             if item.id not in asked.locks.whole
             for passage in passages_of(item, asked.flow, asked.embed_limits.chars, words)
         ]
+        self.sizes = [asked.view.count(passage.text) for passage in self.passages]
         self.notes: list[str] = []
         self.texts = self.judge_calls = self.judge_tokens = self.about = 0
         self.embed_seconds = self.judge_seconds = 0.0
@@ -188,21 +189,18 @@ class _Work:
         return known
 
     def unsure(self, near: Mapping[int, float]) -> list[int]:
-        """Passages around the cut, those nearest to it first."""
-        limits, view = self.asked.judge_limits, self.asked.view
-        sizes = {at: view.count(passage.text) for at, passage in enumerate(self.passages)}
-        order = sorted(sizes, key=lambda at: -self.cheap(at, near))
-        whole = max(1, sum(view.cost(item) for item in self.asked.items))
-        room = sum(sizes.values()) * self.asked.target / whole  # prose gets its share of the room
-        cut = 0.0
-        for at in order:
-            room -= sizes[at]
-            if room < 0:
-                cut = self.cheap(at, near)
+        """Passages around the cut, those nearest to it first. The cut: where the room of prose is full."""
+        limits = self.asked.judge_limits
+        cheap = {at: self.cheap(at, near) for at in range(len(self.passages))}
+        order = sorted(cheap, key=lambda at: (-cheap[at], -at))
+        left = self.room()
+        for cut in order:
+            left -= self.sizes[cut]
+            if left < 0:
                 break
         else:
             return []
-        apart = {at: abs(self.cheap(at, near) - cut) for at in order if sizes[at] >= limits.least}
+        apart = {at: abs(cheap[at] - cheap[cut]) for at in order if self.sizes[at] >= limits.least}
         return sorted((at for at in apart if apart[at] <= limits.band), key=lambda at: (apart[at], -at))
 
     def batch(self, unsure: Sequence[int]) -> list[int]:
@@ -212,7 +210,7 @@ class _Work:
         seen: set[bytes] = set()
         for at in unsure:
             passage = self.passages[at]
-            tokens += self.asked.view.count(passage.text)
+            tokens += self.sizes[at]
             if tokens > limits.tokens or len(chosen) >= limits.passages:
                 break
             if passage.key not in seen:
@@ -222,9 +220,15 @@ class _Work:
 
     # the result
 
+    def room(self) -> float:
+        """Tokens for prose that is kept for what it says: as much of the room as prose takes of what is there, and no
+        more than the share of the limits."""
+        whole = max(1, sum(self.asked.view.cost(item) for item in self.asked.items))
+        return min(self.asked.embed_limits.share, sum(self.sizes) / whole) * self.asked.target
+
     def lifted(self, final: Mapping[int, float]) -> set[int]:
-        """The passages that are worth their room: the best ones up to the share of prose, of equal texts the newest."""
-        room, seen, chosen = self.asked.embed_limits.share * self.asked.target, set[bytes](), set[int]()
+        """The passages that are worth their room: the best ones up to the room of prose, of equal texts the newest."""
+        room, seen, chosen = self.room(), set[bytes](), set[int]()
         for at in sorted(final, key=lambda at: (-final[at], -at)):
             passage = self.passages[at]
             if final[at] < LEAST or room <= 0:
@@ -232,7 +236,7 @@ class _Work:
             if passage.key not in seen:
                 seen.add(passage.key)
                 chosen.add(at)
-                room -= self.asked.view.count(passage.text)
+                room -= self.sizes[at]
         return chosen
 
     def result(

@@ -22,9 +22,9 @@ class EmbedLimits:
     """Texts asked for at once."""
     seconds: float = 10.0
     """For all of them together; what came until then counts."""
-    share: float = 0.1
-    """Of the room, for prose that is kept for what it says; values have the rest. More keeps more of what was said and
-    loses values (docs/relevance.md has both): .1 for agents that work with tools, .5 for conversations."""
+    share: float = 0.5
+    """Of the room at most, for prose that is kept for what it says; values have the rest. It gets no more than prose
+    takes of what is there: .03 to .13 where agents work with tools, .6 in conversations (docs/relevance.md)."""
 
     def __post_init__(self) -> None:
         _positive(self)

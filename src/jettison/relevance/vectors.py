@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["checked", "cosines"]
+__all__ = ["centred", "checked", "cosines", "mean"]
 
 
 def checked(given: Any, count: int) -> list[Any]:
@@ -33,6 +33,23 @@ def cosines(rows: Sequence[Any], queries: Sequence[Any]) -> list[list[float]]:
     right = numpy.asarray(queries, dtype=numpy.float32)
     found: list[list[float]] = (left @ right.T).tolist()
     return found
+
+
+def mean(rows: Sequence[Any]) -> Any:
+    """The middle of these rows. Raises ValueError when their lengths differ."""
+    numpy = _numpy()
+    return numpy.asarray(rows, dtype=numpy.float32).mean(axis=0)
+
+
+def centred(rows: Sequence[Any], middle: Any) -> list[Any]:
+    """Rows seen from `middle`, of unit length: what all texts have in common says nothing of any (Mu, Viswanath: All
+    but the top, 2018). Raises ValueError when lengths differ."""
+    if not rows:
+        return []
+    numpy = _numpy()
+    apart = numpy.asarray(rows, dtype=numpy.float32) - middle
+    norms = numpy.linalg.norm(apart, axis=1, keepdims=True)
+    return list(apart / numpy.where(norms > 1e-3, norms, numpy.inf))  # float16 is no finer
 
 
 def _numpy() -> Any:
