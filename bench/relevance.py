@@ -11,6 +11,7 @@ from functools import partial
 from bench.consulting import Consulting, Took
 from bench.metrics import summary
 from bench.needs import Texts, needs_of
+from bench.policies import make
 from bench.replay import Replay, replay
 from bench.traces import Trajectory, forget, load
 from bench.units import Case
@@ -34,7 +35,7 @@ def _work(fractions: Sequence[float], trajectory: Trajectory) -> list[Row]:
     for name, policy in COMPARED.items():
         for fraction in fractions:
             Consulting.took = Took()
-            rows.append((name, replay(case, policy, fraction), Consulting.took))
+            rows.append((name, replay(case, policy, fraction, under=make(policy, case)), Consulting.took))
     return rows
 
 

@@ -6,6 +6,7 @@ and a recorded run can be replayed. It is only run where an epoch is due: nothin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,6 +88,7 @@ class _Work:
             if item.id not in asked.locks.whole
             for passage in passages_of(item, asked.flow, asked.embed_limits.chars, words)
         ]
+        self.items = {item.id: item for item in asked.items}
         self.sizes = [asked.view.count(passage.text) for passage in self.passages]
         self.notes: list[str] = []
         self.texts = self.judge_calls = self.judge_tokens = self.about = 0
@@ -227,17 +229,33 @@ class _Work:
         return min(self.asked.embed_limits.share, sum(self.sizes) / whole) * self.asked.target
 
     def lifted(self, final: Mapping[int, float]) -> set[int]:
-        """The passages that are worth their room: the best ones up to the room of prose, of equal texts the newest."""
-        room, seen, chosen = self.room(), set[bytes](), set[int]()
+        """The passages that are worth their room: the best ones up to the room of prose, of equal texts the newest.
+
+        With a passage of an item that is not cut comes all of the item.
+        """
+        room, seen, paid, chosen = self.room(), set[bytes](), set[str](), set[int]()
         for at in sorted(final, key=lambda at: (-final[at], -at)):
             passage = self.passages[at]
             if final[at] < LEAST or room <= 0:
                 break
-            if passage.key not in seen:
-                seen.add(passage.key)
-                chosen.add(at)
+            if passage.key in seen:
+                continue
+            seen.add(passage.key)
+            chosen.add(at)
+            if passage.whole and passage.item not in paid:
+                room -= self.asked.view.cost(self.items[passage.item])
+                paid.add(passage.item)
+            elif not passage.whole:
                 room -= self.sizes[at]
         return chosen
+
+    def worth(self, at: int, relevance: float) -> float:
+        """Relevance of a passage, spread over the item where all of it has to stay: squares add up by tokens."""
+        passage = self.passages[at]
+        if not passage.whole:
+            return relevance
+        whole = max(1, self.asked.view.cost(self.items[passage.item]))
+        return relevance * math.sqrt(min(1.0, self.sizes[at] / whole))
 
     def result(
         self, near: Mapping[int, float], final: Mapping[int, float], useful: Mapping[int, float], why: Mapping[str, str]
@@ -251,9 +269,10 @@ class _Work:
                     of = signals.setdefault(passage.item, {})
                     of[name] = max(of.get(name, 0.0), values[at])
             if at in lifted:
-                by = prose.setdefault(passage.item, {})
+                by, worth = prose.setdefault(passage.item, {}), self.worth(at, final[at])
                 for index in passage.segments:
-                    by[index] = max(by.get(index, 0.0), final[at])
+                    known = by.get(index, 0.0)
+                    by[index] = min(1.0, math.hypot(known, worth)) if passage.whole else max(known, worth)
         spent = Spent(
             self.texts, self.embed_seconds, self.about, self.judge_calls, self.judge_tokens, self.judge_seconds
         )

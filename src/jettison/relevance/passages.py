@@ -45,6 +45,11 @@ class Passage:
     key: bytes = b""
     """Hash of its text."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether it stays only with all of its item."""
+        return self.segments == (WHOLE,)
+
 
 def digest(text: str) -> bytes:
     """The key under which a text's vector is kept."""
