@@ -66,7 +66,7 @@ def _computed(texts: list[str]) -> dict[str, tuple[Any, float]]:
 
     embedder = LocalEmbedder()
     embedder(texts[:1])  # loading the model is not counted
-    found = {}
+    found: dict[str, tuple[Any, float]] = {}
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
         started = time.process_time()

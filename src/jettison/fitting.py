@@ -19,7 +19,8 @@ from jettison.output import Output
 from jettison.plan import CacheEffect, CheckResult, Fitted, Plan, Report, Semantic, View
 from jettison.protocols import Embedder
 from jettison.relevance.cascade import Consulted, consult
-from jettison.relevance.effects import Embed, Judging
+from jettison.relevance.cascade import Steps as Consulting
+from jettison.relevance.effects import Embed, Judging, Keep, LookUp
 from jettison.reporting import failed_checks, judged, rows_of, unmet
 from jettison.rereading import asked_again
 from jettison.stages.protect import protect
@@ -34,7 +35,7 @@ from jettison.wire.marks import MOST, marks_in
 
 __all__ = ["Fitting"]
 
-Steps = Generator[Store | Embed | Judging | Ask, Any, tuple[Fitted, State]]
+Steps = Generator[Store | Embed | Judging | LookUp | Keep | Ask, Any, tuple[Fitted, State]]
 
 
 class Fitting:
@@ -172,7 +173,7 @@ class Fitting:
             notes=(*self.live, *self.added),
         )
 
-    def consulted(self, request: Request, embedder: Embedder) -> Generator[Embed | Judging, Any, Semantic]:
+    def consulted(self, request: Request, embedder: Embedder) -> Consulting:
         """What embeddings and the judge say, where an epoch is due; nothing is asked at other calls."""
         run, policy, view = Run(self.policy, request), self.policy, self.view
         if not run.due():
@@ -184,6 +185,7 @@ class Fitting:
         target = int(policy.marks.minor * run.room())
         asked = Consulted(view, request.flow, items, run.scores, run.locks, target, embedder)
         asked = replace(asked, judge=policy.judge, embed_limits=policy.embed_limits, judge_limits=policy.judge_limits)
+        asked = replace(asked, kept="" if self.call.observe else self.kit.kept)
         return (yield from consult(asked, self.kit.memory))
 
     def summed(

@@ -17,12 +17,13 @@ from jettison.gate import Gate
 from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
-from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore
+from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore, VectorCache
 from jettison.task import Stage, Task
 from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting
+    from jettison.relevance.effects import Keep, LookUp
     from jettison.state import State
     from jettison.vault import Keeper, Rehydrator, Vault
 
@@ -412,8 +413,23 @@ class Session:
 
         return self.policy.embedder or LocalEmbedder()
 
+    def _kept_vectors(self) -> str:
+        """The name under which the archive keeps vectors; empty where it is the session's own, or keeps none."""
+        if self._embedder is None or self._private or not isinstance(self.archive, VectorCache):
+            return ""
+        return str(getattr(self._embedder, "identity", ""))
+
+    def _vectors(self, effect: LookUp | Keep) -> Any:
+        from jettison.relevance.effects import Keep, kept, looked_up
+
+        assert isinstance(self.archive, VectorCache)
+        if isinstance(effect, Keep):
+            return kept(effect, self.archive, self.conversation)
+        return looked_up(effect, self.archive)
+
     def _steps(self, call: Call) -> Generator[Effect, Any, tuple[Fitted, State, Callable[[], None] | None]]:
         from jettison.carrying import carried, carried_async
+        from jettison.relevance.effects import Keep, LookUp
 
         for attempt in range(1, ATTEMPTS + 1):
             if self._store is not None:
@@ -432,7 +448,9 @@ class Session:
                 except BudgetUnreachable as error:
                     raise self._staged(error, call, fitting) from error.__cause__
                 answer = None
-                if not isinstance(effect, Store):
+                if isinstance(effect, LookUp | Keep):
+                    answer = yield Effect(partial(self._vectors, effect), self._waits)
+                elif not isinstance(effect, Store):
                     answer = yield Effect(partial(carried, effect), True, partial(carried_async, effect))
                 elif effect.texts:
                     yield Effect(partial(self._put, effect), self._waits)
@@ -472,6 +490,7 @@ class Session:
             recalled=self._recalled,
             embedder=self._embedder,
             memory=self._memory,
+            kept=self._kept_vectors(),
             vault=self.vault,
         )
         fitting = Fitting(kit, call, self._state)

@@ -1,4 +1,4 @@
-"""Law 13 for embedder and judge: whatever they do, the request is sound, the cheaper score stands, and the report says so."""
+"""Law 13 for embedder and judge: the request is sound, the cheaper score stands, and the report says so."""
 
 import json
 import threading
@@ -94,7 +94,7 @@ def full(judge, seconds=20.0, **more):
 
 @per_wire
 def test_13_an_embedder_that_fails(wire):
-    """At its first batch the rules stand; later, those that have a vector count and the report says how many have none."""
+    """At its first batch the rules stand; later what has a vector counts, and the report says how many have none."""
     seen = Counter()
 
     @given(data=st.data())

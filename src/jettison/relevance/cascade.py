@@ -16,7 +16,7 @@ from jettison.items import Item
 from jettison.plan import Locks, Score, Semantic, Spent, View
 from jettison.protocols import Embedder, Judge
 from jettison.relevance.context import words_of
-from jettison.relevance.effects import Embed, Judging, Vectors, Verdict
+from jettison.relevance.effects import Embed, Judging, Keep, LookUp, Vectors, Verdict
 from jettison.relevance.embedding import Query, Scale, anchors, nearness, queries, scale_of
 from jettison.relevance.judge import Judged, moved, pleads, question_for, read_answer
 from jettison.relevance.limits import EmbedLimits, JudgeLimits
@@ -57,9 +57,11 @@ class Consulted:
     judge: Judge | None = None
     embed_limits: EmbedLimits = field(default_factory=EmbedLimits)
     judge_limits: JudgeLimits = field(default_factory=JudgeLimits)
+    kept: str = ""
+    """Under which name vectors are kept in the archive; empty: they are not."""
 
 
-Steps = Generator[Embed | Judging, Any, Semantic]
+Steps = Generator[Embed | Judging | LookUp | Keep, Any, Semantic]
 
 
 def consult(asked: Consulted, memory: Memory) -> Steps:
@@ -96,12 +98,34 @@ class _Work:
 
     # embeddings
 
-    def embedded(self) -> Generator[Embed, Vectors, dict[int, float]]:
+    def embedded(self) -> Generator[Embed | LookUp | Keep, Any, dict[int, float]]:
         """Nearness to the task by passage, of those that have a vector."""
         if not self.passages or not self.parts:
             return {}
-        memory, wanted = self.memory, self.wanted()
-        keys = list(wanted)
+        if name := self.asked.kept:
+            yield from self.looked_up(name)
+        new = yield from self.asked_for(self.wanted())
+        if name and new:
+            failure = yield Keep(name, new)
+            if failure:
+                self.notes.append(f"embeddings: vectors are not kept in the archive: {failure}")
+        return self.near()
+
+    def looked_up(self, name: str) -> Generator[LookUp, Vectors, None]:
+        """Take over what the archive has of what has no vector yet."""
+        keys = tuple(self.missing())
+        if not keys:
+            return
+        found = yield LookUp(name, keys)
+        if found.failure:
+            self.notes.append(f"embeddings: kept vectors cannot be read: {found.failure}; embedded anew")
+            return
+        known = {key: row for key, row in zip(keys, found.rows, strict=True) if row is not None}
+        self.memory.vectors.update(known)
+
+    def asked_for(self, wanted: Mapping[bytes, str]) -> Generator[Embed, Vectors, dict[bytes, Any]]:
+        """The vectors of these texts, as far as they come in time."""
+        keys, found = list(wanted), dict[bytes, Any]()
         limits, left = self.asked.embed_limits, self.asked.embed_limits.seconds
         for start in range(0, len(keys), limits.batch):
             if left <= 0:
@@ -117,19 +141,25 @@ class _Work:
                 self.notes.append(f"embeddings: {answer.failure}; {len(keys) - start} texts are scored by rules alone")
                 break
             self.texts += len(batch)
-            memory.vectors.update(zip(batch, answer.rows, strict=True))
-        return self.near()
+            found.update(zip(batch, answer.rows, strict=True))
+        self.memory.vectors.update(found)
+        return found
 
-    def wanted(self) -> dict[bytes, str]:
-        """What has no vector yet: anchors and the task, then passages of the newest items."""
+    def missing(self) -> dict[bytes, str]:
+        """What has no vector: anchors and the task, then passages of the newest items."""
         texts = {digest(text): text for text in (anchors() if self.memory.scale is None else ())}
         texts |= {digest(query.text): query.text for query in self.parts}
-        first = {key: text for key, text in texts.items() if key not in self.memory.vectors}
-        new = {p.key: p.text for p in reversed(self.passages) if p.key not in self.memory.vectors}
-        most = self.asked.embed_limits.texts
+        texts |= {passage.key: passage.text for passage in reversed(self.passages)}
+        return {key: text for key, text in texts.items() if key not in self.memory.vectors}
+
+    def wanted(self) -> dict[bytes, str]:
+        """Of what has no vector as much as may be embedded at one call."""
+        missing, passages = self.missing(), {passage.key for passage in self.passages}
+        new, most = [key for key in missing if key in passages], self.asked.embed_limits.texts
         if len(new) > most:
             self.notes.append(f"embeddings: {len(new) - most} passages of the oldest items left out (limit {most})")
-        return first | dict(list(new.items())[:most])
+        out = set(new[most:])
+        return {key: text for key, text in missing.items() if key not in out}
 
     def near(self) -> dict[int, float]:
         memory, vectors = self.memory, self.memory.vectors

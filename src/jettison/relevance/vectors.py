@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["centred", "checked", "cosines", "mean"]
+__all__ = ["centred", "checked", "cosines", "mean", "packed", "unpacked"]
 
 
 def checked(given: Any, count: int) -> list[Any]:
@@ -22,6 +22,20 @@ def checked(given: Any, count: int) -> list[Any]:
         raise ValueError("the embedder gave numbers that are not finite")
     norms = numpy.linalg.norm(rows, axis=1, keepdims=True)
     return list((rows / numpy.where(norms > 0, norms, 1)).astype(numpy.float16))
+
+
+def packed(row: Any) -> bytes:
+    """A row of `checked` as bytes: float16, little-endian."""
+    return bytes(row.astype("<f2").tobytes())
+
+
+def unpacked(data: bytes) -> Any:
+    """The row again. Raises ValueError for bytes that `packed` did not make."""
+    numpy = _numpy()
+    row = numpy.frombuffer(data, dtype="<f2").astype(numpy.float16)
+    if not len(row) or not numpy.isfinite(row).all():
+        raise ValueError("a kept vector is not one")
+    return row
 
 
 def cosines(rows: Sequence[Any], queries: Sequence[Any]) -> list[list[float]]:

@@ -105,9 +105,23 @@ def test_a_session_through_the_endpoint_gives_what_the_embedder_itself_gives(ser
 
 
 def test_settings_that_cannot_work():
-    for wrong in ({"base_url": "localhost", "model": "m"}, {"base_url": "http://localhost", "model": "m", "timeout": 0}):
-        with pytest.raises(ConfigError):
-            OpenAIEmbedder(**wrong)
+    with pytest.raises(ConfigError):
+        OpenAIEmbedder("localhost", "m")
+    with pytest.raises(ConfigError):
+        OpenAIEmbedder("http://localhost", "m", timeout=0)
+
+
+def test_what_identifies_the_vectors():
+    names = {
+        OpenAIEmbedder("http://a/v1", "m").identity,
+        OpenAIEmbedder("http://b/v1", "m").identity,
+        OpenAIEmbedder("http://a/v1", "n").identity,
+        OpenAIEmbedder("http://a/v1", "m", dimensions=64).identity,
+    }
+    assert len(names) == 4
+    assert OpenAIEmbedder("http://a/v1", "m", "key", timeout=9).identity in names
+    assert SentenceTransformerEmbedder(Transformer()).identity == ""
+    assert SentenceTransformerEmbedder(Transformer(), identity="mine 3").identity == "mine 3"
 
 
 def test_the_key_is_not_shown():
