@@ -233,7 +233,8 @@ class PostgresArchive:
             for key, vector in sorted(vectors.items()):
                 base.execute(
                     "INSERT INTO jettison_vectors VALUES (%s, %s, %s, %s, %s) "
-                    "ON CONFLICT (embedder, key, conversation) DO UPDATE SET vector = excluded.vector, stored = excluded.stored",
+                    "ON CONFLICT (embedder, key, conversation) "
+                    "DO UPDATE SET vector = excluded.vector, stored = excluded.stored",
                     (embedder, key, conversation, vector, now),
                 )
 
@@ -242,7 +243,8 @@ class PostgresArchive:
         with self._work() as base:
             rows = base.execute(
                 "SELECT DISTINCT ON (h.key) h.key, h.vector FROM jettison_vectors h "
-                f"WHERE h.embedder = %(embedder)s AND h.key = ANY(%(keys)s) AND (%(key)s::text IS NULL OR {_COVERED}) ORDER BY h.key",
+                "WHERE h.embedder = %(embedder)s AND h.key = ANY(%(keys)s) "
+                f"AND (%(key)s::text IS NULL OR {_COVERED}) ORDER BY h.key",
                 {"embedder": embedder, "keys": list(keys), "key": conversation},
             ).fetchall()
         return {bytes(key): bytes(vector) for key, vector in rows}
