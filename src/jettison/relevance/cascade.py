@@ -39,6 +39,10 @@ class Memory:
     calls: int = 0
     """Questions to the judge, those without an answer too."""
 
+    def copy(self) -> Memory:
+        """One that changes apart from this one."""
+        return Memory(dict(self.vectors), self.scale, dict(self.verdicts), self.calls)
+
 
 @dataclass(frozen=True, slots=True)
 class Consulted:
@@ -57,6 +61,8 @@ class Consulted:
     judge: Judge | None = None
     embed_limits: EmbedLimits = field(default_factory=EmbedLimits)
     judge_limits: JudgeLimits = field(default_factory=JudgeLimits)
+    ask: bool = True
+    """Whether the judge is asked; else only what it has answered before counts."""
     kept: str = ""
     """Under which name vectors are kept in the archive; empty: they are not."""
 
@@ -177,7 +183,8 @@ class _Work:
             vectors.clear()
             memory.scale = None
             return {}
-        kept = {passage.key for passage in self.passages} | {digest(query.text) for query in self.parts}
+        kept = {digest(text) for text in (*anchors(), *(query.text for query in self.parts))}
+        kept.update(passage.key for passage in self.passages)
         for key in [key for key in vectors if key not in kept]:
             del vectors[key]
         return dict(zip(at, found, strict=True))
@@ -196,7 +203,7 @@ class _Work:
         unsure = self.unsure(near)
         known = {at: memory.verdicts[key] for at in unsure if (key := (self.passages[at].key, task)) in memory.verdicts}
         new = self.batch([at for at in unsure if at not in known])
-        if not new:
+        if not new or not asked.ask:
             return known
         if memory.calls >= limits.calls:
             self.notes.append(f"judge: its {limits.calls} calls are used up; the cheap scores stand")

@@ -50,11 +50,15 @@ class JudgeLimits:
     """Tokens under which a passage is not worth a question."""
     bound: float = 0.5
     """How far one answer can move a score, up or down."""
+    ahead: float = 1.0
+    """Below 1: the judge is asked in the background, once between two epochs and for each user turn, from this share of
+    the way to the next epoch on; an epoch takes what was answered until then and waits for no judge. 1: it is asked at
+    epochs, which wait. With .8 an agent whose steps take 2 % of the room has ten steps of time."""
 
     def __post_init__(self) -> None:
         _positive(self)
-        if self.band > 1 or self.bound > 1:
-            raise ConfigError("band and bound of a judge are at most 1")
+        if self.band > 1 or self.bound > 1 or self.ahead > 1:
+            raise ConfigError("band, bound and ahead of a judge are at most 1")
 
 
 def _positive(limits: EmbedLimits | JudgeLimits) -> None:
