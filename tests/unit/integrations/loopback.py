@@ -44,6 +44,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.release.wait(20)
             return
         self.send_response(status)
+        self.send_header("content-type", "application/json")
         self.end_headers()
         try:
             if text == "drip":

@@ -113,10 +113,10 @@ class Client:
 @pytest.mark.parametrize("later", [False, True])
 def test_an_anthropic_client(later):
     client = Client(ANSWER, later)
-    judge = AnthropicJudge(client, "some-model", temperature=0)
+    judge = AnthropicJudge(client, "some-model", stop_sequences=["x"])
     for found in (judged(Judging(judge, QUESTION, 5)), asyncio.run(judged_async(Judging(judge, QUESTION, 5)))):
         assert (found.text, found.failure) == (ANSWER, "")
-    asked = {"model": "some-model", "max_tokens": 48, "temperature": 0}
+    asked = {"model": "some-model", "max_tokens": 48, "stop_sequences": ["x"]}
     assert client.asked == [asked | {"messages": [{"role": "user", "content": "Judge this."}]}] * 2
 
 
