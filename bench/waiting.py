@@ -36,6 +36,7 @@ def _new(session: int) -> list[Message]:
     return [
         {"role": "assistant", "content": "", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "call_1", "content": "\n".join(lines)},
+        {"role": "user", "content": "Thanks. What follows from that page for us?"},
     ]
 
 
@@ -44,16 +45,16 @@ def _hangs(question: Any) -> str:
     return ""
 
 
-def _timed(budget: int, session: int, **settings: Any) -> tuple[float, Any]:
-    """Milliseconds of the call with the new item, and its report."""
+def _timed(budget: int, session: int, **settings: Any) -> tuple[float, float, Any]:
+    """Milliseconds of the call with the new item, by the clock and of the processor, and its report."""
     from jettison import Policy, Session
 
     history = _history(session)
     live = Session(Policy(budget=budget, **settings))
     live.fit(history)
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     fitted = live.fit([*history, *_new(session)])
-    return 1000 * (time.perf_counter() - started), fitted.report
+    return 1000 * (time.perf_counter() - started), 1000 * (time.process_time() - worked), fitted.report
 
 
 def table() -> str:
@@ -68,11 +69,18 @@ def table() -> str:
     new = count(str(_new(0)[1]["content"]))
     rows = (("no epoch due", 20 * weight), ("the first epoch", weight + 200), ("a later epoch", LATER))
     lines = [f"One new item of {new} tokens behind {weight:,}; the judge hangs, its deadline is {SECONDS:g} s.", ""]
-    lines += ["| ms of the call | rules | + embeddings | new texts | + a judge that hangs |", "|---|---|---|---|---|"]
+    lines += [
+        "| ms by the clock (of the processor) | rules | + embeddings | new texts | + a judge that hangs | waited |"
+    ]
+    lines += ["|---|---|---|---|---|---|"]
     for name, budget in rows:
-        found = []
+        cells = [name]
         for settings in ({}, embed, hang):
             runs = [_timed(budget, at, **settings) for at in range(SESSIONS)]
-            found.append((statistics.median(ms for ms, _ in runs), runs[-1][1].spent.embedded))
-        lines.append(f"| {name} | {found[0][0]:.0f} | {found[1][0]:.0f} | {found[1][1]} | {found[2][0]:.0f} |")
+            wall, cpu = (statistics.median(run[at] for run in runs) for at in (0, 1))
+            cells.append(f"{wall:.0f} ({cpu:.0f})")
+            if settings is embed:
+                cells.append(str(runs[-1][2].spent.embedded))
+        cells.append(f"{1000 * runs[-1][2].spent.judge_seconds:.0f}")
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
