@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bench import ablation, compressors, prose, vault
+from bench import ablation, compressors, prose, vault, waiting
 from bench import relevance as consulted
 from bench import speed as speed_runs
 from bench import sweep as sweeps
@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--fractions", default="0.25,0.1", help="of the body, comma-separated (%(default)s)")
     command.add_argument("--limit", type=int, help="at most so many trajectories a set")
     command.add_argument("--jobs", type=int, default=2)
+    commands.add_parser("waiting", help="what embeddings and a judge that hangs add to one call")
     command = commands.add_parser("vault", help="secret detection: recall, false alarms, time, beside other rule sets")
     command.add_argument("--quick", action="store_true", help="one run each")
     command.add_argument("--missed", metavar="PART", help="list what went wrong in a part: tune or holdout")
@@ -120,6 +121,9 @@ def main() -> int:
         return 0
     if options.command == "prose":
         print(prose.report(prose.run(options.set)))
+        return 0
+    if options.command == "waiting":
+        print(waiting.table())
         return 0
     if options.command == "relevance":
         fractions = [float(part) for part in options.fractions.split(",")]

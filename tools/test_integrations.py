@@ -22,6 +22,7 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     # name: (extras of Jettison, further packages that the tests use)
     "langchain": ("langchain", ("deepagents", "langchain-openai")),
     "sdks": ("openai,anthropic,google-genai", ()),
+    "judge": ("anthropic,embeddings,summary", ()),
     "openai_agents": ("openai-agents", ()),
     "pydantic_ai": ("pydantic-ai", ()),
     "litellm": ("litellm", ()),

@@ -9,7 +9,8 @@ from typing import Any
 
 from jettison.call import Call, Store
 from jettison.compressors.summary import Ask
-from jettison.epoch import Outcome, Request, Run
+from jettison.consulting import Consulting, Effects
+from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
 from jettison.history import copied
 from jettison.items import Fidelity, Kind
@@ -17,9 +18,6 @@ from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note
 from jettison.output import Output
 from jettison.plan import CacheEffect, CheckResult, Fitted, Plan, Report, Semantic, View
-from jettison.protocols import Embedder
-from jettison.relevance.cascade import Consulted, consult
-from jettison.relevance.effects import Embed, Judging
 from jettison.reporting import failed_checks, judged, rows_of, unmet
 from jettison.rereading import asked_again
 from jettison.stages.protect import protect
@@ -34,7 +32,7 @@ from jettison.wire.marks import MOST, marks_in
 
 __all__ = ["Fitting"]
 
-Steps = Generator[Store | Embed | Judging | Ask, Any, tuple[Fitted, State]]
+Steps = Generator[Store | Effects | Ask, Any, tuple[Fitted, State]]
 
 
 class Fitting:
@@ -62,6 +60,7 @@ class Fitting:
         self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools = Tooling(kit, call, old, self.taken, self.state.plan)
+        self.consulting = Consulting(kit, self.policy, call.observe)
         self.summary = self.state.summary
         self.view = self.seen()
         if self.state is not old:
@@ -123,7 +122,7 @@ class Fitting:
     def steps(self) -> Steps:
         request = self.request()
         if self.kit.embedder is not None:
-            self.semantic = yield from self.consulted(request, self.kit.embedder)
+            self.semantic = yield from self.consulting.said(request, self.kit.embedder)
             request = replace(request, semantic=self.semantic)
         try:
             outcome, rendered, tokens = self.decide(request)
@@ -171,20 +170,6 @@ class Fitting:
             again=partial(asked_again, self.view.units, self.state.plan, self.kit.recalled),
             notes=(*self.live, *self.added),
         )
-
-    def consulted(self, request: Request, embedder: Embedder) -> Generator[Embed | Judging, Any, Semantic]:
-        """What embeddings and the judge say, where an epoch is due; nothing is asked at other calls."""
-        run, policy, view = Run(self.policy, request), self.policy, self.view
-        if not run.due():
-            return Semantic()
-        run.learn()
-        far, plan = {unit.index for unit in run.far}, request.plan
-        units = [unit for unit in view.units[:-1] if unit.index >= 0 and unit.index not in far]
-        items = [item for unit in units for item in unit.items if plan.fidelity(item.id) > Fidelity.STUB]
-        target = int(policy.marks.minor * run.room())
-        asked = Consulted(view, request.flow, items, run.scores, run.locks, target, embedder)
-        asked = replace(asked, judge=policy.judge, embed_limits=policy.embed_limits, judge_limits=policy.judge_limits)
-        return (yield from consult(asked, self.kit.memory))
 
     def summed(
         self, request: Request, outcome: Outcome, rendered: Rendered, tokens: int

@@ -17,12 +17,14 @@ from jettison.gate import Gate
 from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
-from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore
+from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore, VectorCache
 from jettison.task import Stage, Task
 from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting
+    from jettison.relevance.ahead import Job
+    from jettison.relevance.effects import Keep, LookUp
     from jettison.state import State
     from jettison.vault import Keeper, Rehydrator, Vault
 
@@ -75,6 +77,7 @@ class Session:
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import MemoryArchive, opened
+        from jettison.background import Background
         from jettison.compressors.cut import handle_for
         from jettison.flow.task_state import TaskReader
         from jettison.relevance.cascade import Memory
@@ -98,7 +101,7 @@ class Session:
         self._handles: dict[str, str] = {}
         self._handle_for = handle_for
         self._memory, self._embedder = Memory(), self._named_embedder()
-        self._gate = Gate()
+        self._gate, self._background = Gate(), Background()
         self._store: StateStore | None = None
         self._version, self._declared, self._measured = 0, Task(), False
         if store is not None:
@@ -372,11 +375,12 @@ class Session:
     # the calls, as both drivers run them
 
     def _sync(self, call: Call) -> Fitted:
-        fitted: Fitted = drive(self._gate, partial(self._turn, call))
+        fitted: Fitted = drive(self._gate, partial(self._turn, call, self._background.start))
         return fitted
 
     async def _async(self, call: Call) -> Fitted:
-        fitted: Fitted = await drive_async(self._gate, partial(self._turn, call), partial(self._heavy, call))
+        begin = partial(self._turn, call, self._background.start_task)
+        fitted: Fitted = await drive_async(self._gate, begin, partial(self._heavy, call))
         return fitted
 
     def _heavy(self, call: Call) -> bool:
@@ -387,14 +391,16 @@ class Session:
         known = len(self._state.history.raw)
         return self._state.weight + size_of(call.messages[known:], 4 * HEAVY) // 4 >= HEAVY
 
-    def _turn(self, call: Call) -> Turn:
+    def _turn(self, call: Call, start: Callable[[Job], None]) -> Turn:
         limits = dict(self._reader._limits)
 
-        def commit(result: tuple[Fitted, State, Callable[[], None] | None]) -> Fitted:
-            fitted, state, kept = result
+        def commit(result: tuple[Fitted, State, Callable[[], None] | None, Job | None]) -> Fitted:
+            fitted, state, kept, job = result
             self._state = state
             if kept is not None:
                 kept()
+            if job is not None:
+                start(job)
             return fitted
 
         return Turn(self._steps(call), commit, partial(self._undo, limits))
@@ -412,8 +418,24 @@ class Session:
 
         return self.policy.embedder or LocalEmbedder()
 
-    def _steps(self, call: Call) -> Generator[Effect, Any, tuple[Fitted, State, Callable[[], None] | None]]:
+    def _kept_vectors(self) -> str:
+        """The name under which the archive keeps vectors; empty where it is the session's own, or keeps none."""
+        if self._embedder is None or self._private or not isinstance(self.archive, VectorCache):
+            return ""
+        return str(getattr(self._embedder, "identity", ""))
+
+    def _vectors(self, effect: LookUp | Keep) -> Any:
+        from jettison.relevance.effects import Keep, kept, looked_up
+
+        assert isinstance(self.archive, VectorCache)
+        if isinstance(effect, Keep):
+            return kept(effect, self.archive, self.conversation)
+        return looked_up(effect, self.archive)
+
+    def _steps(self, call: Call) -> Generator[Effect, Any, tuple[Fitted, State, Callable[[], None] | None, Job | None]]:
         from jettison.carrying import carried, carried_async
+        from jettison.relevance.ahead import TakeIn
+        from jettison.relevance.effects import Keep, LookUp
 
         for attempt in range(1, ATTEMPTS + 1):
             if self._store is not None:
@@ -432,12 +454,16 @@ class Session:
                 except BudgetUnreachable as error:
                     raise self._staged(error, call, fitting) from error.__cause__
                 answer = None
-                if not isinstance(effect, Store):
+                if isinstance(effect, TakeIn):
+                    answer = self._background.taken()
+                elif isinstance(effect, LookUp | Keep):
+                    answer = yield Effect(partial(self._vectors, effect), self._waits)
+                elif not isinstance(effect, Store):
                     answer = yield Effect(partial(carried, effect), True, partial(carried_async, effect))
                 elif effect.texts:
                     yield Effect(partial(self._put, effect), self._waits)
             if self._store is None:
-                return fitted, state, None
+                return fitted, state, None, fitting.consulting.job
             try:
                 kept = yield Effect(partial(self._keep, state))
             except StoreConflict:
@@ -445,7 +471,7 @@ class Session:
                     raise
                 self._undo(limits)  # and again, on what the other worker left
             else:
-                return fitted, state, kept
+                return fitted, state, kept, fitting.consulting.job
         raise AssertionError("the last attempt returns or raises")
 
     def _staged(self, error: BudgetUnreachable, call: Call, fitting: Fitting) -> CannotFit:
@@ -472,6 +498,7 @@ class Session:
             recalled=self._recalled,
             embedder=self._embedder,
             memory=self._memory,
+            kept=self._kept_vectors(),
             vault=self.vault,
         )
         fitting = Fitting(kit, call, self._state)
