@@ -22,7 +22,7 @@ WHOLE = -1
 LONGEST = 120
 """Characters up to which neighbours are one passage: about a sentence. In a longer one what is needed is averaged away
 with its neighbours: of 59 passages the best tenth of the room by nearness holds 35 with 120 characters, 28 with 200,
-16 with 400 (`python -m bench prose`)."""
+16 with 400 (passages of `bench/prose_set.py`, ranked in one call; chosen on that set)."""
 CUT = 800
 """Characters of one sentence that are read."""
 WORDS = 4
