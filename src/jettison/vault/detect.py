@@ -10,11 +10,10 @@ from typing import Any
 
 from jettison.errors import ConfigError
 from jettison.vault.lookalikes import is_mask
-from jettison.vault.named import named_spans, value_kind
+from jettison.vault.named import value_kind
 from jettison.vault.placeholders import PLACEHOLDER
-from jettison.vault.places import placed_spans
-from jettison.vault.prose import prose_spans
 from jettison.vault.providers import KINDS, provider_spans
+from jettison.vault.rules import ruled_spans
 from jettison.vault.spans import Span, folded
 
 __all__ = ["RULE_SETS", "Detector", "Rules"]
@@ -58,13 +57,11 @@ class Detector:
         """Secrets of a text, in order, without overlaps. Placeholders are none."""
         if len(text) < SHORTEST:
             return []
-        low = folded(text)
         found: list[tuple[int, Span]] = []
         for kind, pattern in self._patterns:
             found += [(0, span) for match in pattern.finditer(text) if (span := _group(match, kind)) is not None]
         found += [(1, span) for span in provider_spans(text)]
-        own = [*placed_spans(text, low), *named_spans(text, low), *prose_spans(text, low)]
-        found += [(2, span) for span in own]
+        found += [(2, span) for span in ruled_spans(text, folded(text))]
         for rules in self._sets:
             found += [(3, span) for span in rules(text) if span.end - span.start >= 8 and _plausible(text, span)]
         return _settled(text, found)

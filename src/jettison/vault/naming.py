@@ -8,7 +8,14 @@ from jettison.vault.lookalikes import words_of_name
 
 __all__ = ["kind_of_name"]
 
-_PASSWORDS = ("password", "passwd", "passphrase", "passwort", "pwd", "passcode", "пароль", "пароля", "psw")
+_PASSWORDS = (
+    "password", "passwd", "passphrase", "passwort", "pwd", "passcode", "пароль", "пароля", "psw", "psk", "requirepass",
+    "storepass", "keypass", "userpass", "dbpass", "masterauth", "пасс", "пароли",
+)  # fmt: skip
+_PASS_BEFORE = frozenset(
+    "db ftp smtp mail imap ldap sudo become ssh user admin root mysql postgres pg redis wifi wi fi vpn router app my "
+    "login account http proxy backup zip".split()
+)
 _KEY_BEFORE = frozenset(
     [
         "api",
@@ -123,6 +130,8 @@ _CODES = (
     ("auth", "code"),
     ("cvv",),
     ("cvc",),
+    ("puk",),
+    ("confirmation", "pin"),
 )
 _SESSIONS = ("phpsessid", "jsessionid", "sessid", "connectsid", "aspnetsessionid", "laravelsession", "csrftoken")
 
@@ -137,14 +146,18 @@ def kind_of_name(name: str) -> str | None:
     joined = "".join(words)
     if joined.endswith(_PASSWORDS) or last == "pass":
         return "password"
-    if joined.endswith("secret") or (last in ("value", "id") and before == "secret" and last == "value"):
+    if joined.endswith("secret") or (last == "value" and before == "secret") or joined.endswith("secretkeybase"):
         return "secret"
+    if last == "pat" and before:
+        return "token"
     if joined.endswith("token") and before not in _TOKEN_BEFORE:
         return "token"
-    if (last == "key" and before in _KEY_BEFORE) or joined.endswith(tuple(_GLUED_KEYS)):
+    if (last == "key" and before in _KEY_BEFORE) or joined.endswith("keydata") or joined.endswith(tuple(_GLUED_KEYS)):
         return "api-key"
     if any(tuple(words[-len(code) :]) == code for code in _CODES):
         return "one-time-code"
+    if words[-2:] in (["session", "id"], ["sess", "id"], ["session", "key"]) or last in ("sid", "sessionid"):
+        return "session-id"
     if joined in _SESSIONS:
         return "session"
     if joined.endswith(("credential", "credentials")):

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 
 from jettison.vault.lookalikes import is_code_value, is_mask, mixed
 from jettison.vault.naming import kind_of_name
-from jettison.vault.spans import Span, places_of
+from jettison.vault.spans import Span
+from jettison.vault.strength import opaque, password_like
 
-__all__ = ["placed_spans"]
+__all__ = ["address", "parameters", "placed", "private_jwk", "signing"]
 
 _BEARER = re.compile(r"bearer(?:\s|%20|\+){1,3}([A-Za-z0-9._~+/=-]{8,4000})", re.IGNORECASE)
 _BASIC = re.compile(r"basic\s{1,3}([A-Za-z0-9+/]{6,400}={0,2})", re.IGNORECASE)
 _AUTH = re.compile(
-    r"""authorization\\?["']?\s{0,3}[:=,]\s{0,3}\\?["']?(?:(?:token|apikey|key|ssws|bot|oauth|splunk|genie-?key)\s{1,3})?"""
+    r"""authorization\\?["']?\]?\s{0,3}[:=,]\s{0,3}\\?["'`]?(?:(?:token|apikey|key|ssws|bot|oauth|splunk|genie-?key)\s{1,3}(?:token=)?)?"""
     r"""([A-Za-z0-9._~+/=-]{16,2000})""",
     re.IGNORECASE,
 )
@@ -37,33 +38,54 @@ _HARMLESS_COOKIES = re.compile(
     r"timezone|_gat\w*|optanon\w*|ajs_\w+",
     re.IGNORECASE,
 )
-_USERPASS = re.compile(r"""(?:\s-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,100}:([^\s"'\\]{3,200})""")
-_SSHPASS = re.compile(r"""sshpass\s+-p\s*["']?([^\s"']{3,200})""")
-_MYSQL = re.compile(r"""\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?\s-p([^\s"'-][^\s"']{3,100})""")
-_NETRC = re.compile(r"login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(\S{3,200})")
+_DOCKER = re.compile(r"""auth\\{0,3}["']\s{0,4}:\s{0,4}\\{0,3}["']([A-Za-z0-9+/]{8,1000}={0,2})\\{0,3}["']""")
+# auth=("anna", "…"), HTTPBasicAuth('anna', '…'), auth: { … }
+_PAIR = re.compile(
+    r"""(?:auth|login)\w{0,12}(?:=\s{0,2}[\w.]{0,30})?\(\s{0,4}(?:["'][^"'\n]{1,80}["']|[\w.]{1,40})\s{0,3},\s{0,3}["']([^"'\n]{4,200})["']""",
+    re.IGNORECASE,
+)
+_JWK = re.compile(r"""["']d\\{0,3}["']\s{0,4}:\s{0,4}\\{0,3}["']([\w-]{40,1000})\\{0,3}["']""")
+_SIGN = re.compile(r"""jwt\.(?:sign|encode|verify|decode)\([^\n]{0,160}?,\s{0,3}["'`]([A-Za-z0-9_+/=.!-]{12,200})["'`]""")
 
 
-def placed_spans(text: str, low: bytes) -> Iterator[Span]:
-    """Secrets by their place. `low` is the text, folded."""
-    for at in places_of(low, "bearer"):
+def placed(text: str, low: bytes, at: int, word: str) -> Iterator[Span]:
+    """Secrets of headers and cookies; `word` stands at `at`."""
+    if word == "bearer":
         found = _BEARER.match(text, at)
         if found is not None:
             value = found.group(1).rstrip(".")
             if (mixed(value) or len(value) >= 24) and not is_mask(value) and not is_code_value(value):
                 yield Span(found.start(1), found.start(1) + len(value), "bearer-token")
-    for at in places_of(low, "basic"):
+    elif word == "basic":
         found = _BASIC.match(text, at)
         if found is not None and _is_basic(found.group(1)):
             yield Span(found.start(1), found.end(1), "basic-auth")
-    for at in places_of(low, "authorization"):
+    elif word == "cookie":
+        yield from _cookies(text, at)
+    elif low.startswith(b"authorization", at):
         found = _AUTH.match(text, at)
         if found is not None and mixed(found.group(1)) and not is_mask(found.group(1)) and not is_code_value(found[1]):
             yield Span(found.start(1), found.end(1), "authorization")
-    if "://" in text:
-        yield from _urls(text, low)
-    for at in places_of(low, "cookie"):
-        yield from _cookies(text, at)
-    yield from _commands(text, low)
+    elif low.startswith((b"auth\"", b"auth\\\""), at):
+        found = _DOCKER.match(text, at)
+        if found is not None and (_is_basic(found.group(1)) or "auths" in text[max(0, at - 300) : at] or opaque(found.group(1), 12)):
+            yield Span(found.start(1), found.end(1), "basic-auth")
+    else:
+        found = _PAIR.match(text, at)
+        if found is not None and not is_mask(found[1]) and (password_like(found[1]) or opaque(found[1])):
+            yield Span(found.start(1), found.end(1), "password")
+
+
+def private_jwk(text: str, at: int) -> Span | None:
+    """The private part of a JSON web key."""
+    found = _JWK.search(text, max(0, at - 800), at + 1500)
+    return None if found is None else Span(found.start(1), found.end(1), "private-key")
+
+
+def signing(text: str, at: int) -> Span | None:
+    """`jwt.sign(payload, '…')`, `jwt.encode({…}, "…")`."""
+    found = _SIGN.match(text, at)
+    return Span(found.start(1), found.end(1), "secret") if found is not None and opaque(found.group(1), 12) else None
 
 
 def _is_basic(value: str) -> bool:
@@ -74,18 +96,23 @@ def _is_basic(value: str) -> bool:
     return ":" in plain[1:] and plain.isprintable()
 
 
-def _urls(text: str, low: bytes) -> Iterator[Span]:
-    for at in places_of(low, "://"):
-        found = _USER.match(text, at)
-        if found is not None:
-            # A password may hold an @: the last one before the host counts.
-            value = found.group(1)
-            if not is_mask(value) and not value.startswith("$") and "://" not in value:
-                yield Span(found.start(1), found.end(1), "url-password")
-            continue
-        found = _ONLY_USER.match(text, at)
-        if found is not None and mixed(found.group(1)):
-            yield Span(found.start(1), found.end(1), "url-token")
+def address(text: str, at: int) -> Span | None:
+    """The password, or the only user, of the URL whose `://` is here."""
+    found = _USER.match(text, at)
+    if found is not None:
+        # A password may hold an @: the last one before the host counts.
+        value = found.group(1)
+        if not is_mask(value) and not value.startswith("$") and "://" not in value:
+            return Span(found.start(1), found.end(1), "url-password")
+        return None
+    found = _ONLY_USER.match(text, at)
+    if found is not None and mixed(found.group(1)) and "ingest" not in text[found.end() : found.end() + 20]:
+        return Span(found.start(1), found.end(1), "url-token")  # the user of a Sentry address is public
+    return None
+
+
+def parameters(text: str) -> Iterator[Span]:
+    """Secrets in the parameters of URLs and of forms."""
     for found in _PARAMETER.finditer(text):
         name, value = found.groups()
         if is_mask(value) or len(value) < 8:
@@ -118,16 +145,3 @@ def _cookies(text: str, at: int) -> Iterator[Span]:
 
 def _opaque(value: str) -> bool:
     return not is_mask(value) and (mixed(value) or len(value) >= 20) and not is_code_value(value)
-
-
-def _commands(text: str, low: bytes) -> Iterator[Span]:
-    for word, pattern in ((" -u", _USERPASS), ("--user", _USERPASS), ("--proxy-user", _USERPASS)):
-        for at in places_of(low, word):
-            found = pattern.match(text, at)
-            if found is not None and not is_mask(found.group(1)) and not found.group(1).isdigit():
-                yield Span(found.start(1), found.end(1), "password")
-    for word, pattern in (("sshpass", _SSHPASS), ("mysql", _MYSQL), ("mariadb", _MYSQL), ("login", _NETRC)):
-        for at in places_of(low, word):
-            found = pattern.match(text, at)
-            if found is not None and not is_mask(found.group(1)):
-                yield Span(found.start(1), found.end(1), "password")
