@@ -20,7 +20,7 @@ _SURE = re.compile(
     r"never share|meeting|"
     r"одноразов\w*|проверочн\w*|секретн\w*|смс|sms|письма|приложени\w*|подтвержд\w*|доступа|безопасности|авторизаци\w*|"
     r"вход\w*|вводи\w*|введи\w*|банк\w*|действ\w*|приш[её]л|домофон\w*|сейф\w*|замк\w*|двер\w*|карт\w*|телефон\w*|сим\w*|"
-    r"никому|сообщайте|сигнализаци\w*|подъезд\w*|кабинет\w*)",
+    r"your \w{0,15} ?code is|ваш\w* \w{0,15} ?код|никому|сообщайте|сигнализаци\w*|подъезд\w*|кабинет\w*)",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
@@ -37,11 +37,15 @@ _OTHER_AFTER = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.,:/$€£#+-])(?:\d{4,8}|\d{3}[ -]\d{3}|\d{2}[ -]\d{2}[ -]\d{2}|\d{4}[ -]\d{4})(?![\w%]|[.,:/-]\d|\s?(?:USD|EUR|руб|ms|px|KB|MB))")
+_DIGITS = re.compile(r"\d\d[\d -]\d|[A-Z]\d|\d[A-Z]")
 _MIXED = re.compile(r"(?<![\w-])(?=[A-Z-]*\d)[A-Z0-9]{4,5}-[A-Z0-9]{4,5}(?![\w-])")
 _THEN = re.compile(r"[\"'`»*]{0,2}\s{1,3}(?:is|as|was|—|–|-|это|как)\s|[\"'`»*]{0,2}\s{0,2}[—–-]\s", re.IGNORECASE)
 _USED = re.compile(r"\b(?:use|enter|with|type|gave|введи\w*)\s{1,3}[\"'`«*]{0,2}\Z", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ALWAYS = re.compile(r"pin|otp|cvv|cvc|puk|passcode|пин|пук", re.IGNORECASE)
+_OF_PASSWORD = re.compile(
+    r"(?:\s{1,2}(?:из|по|для|from|by|via|in|for)\s{1,2}\w{2,20}){0,2}\s{0,3}(?:[:=—–-]|is|was)?\s{0,3}[\"'`«*]{0,2}", re.IGNORECASE
+)
 _ENDS = re.compile(r"[:=—–-]\s{0,3}[\"'`«*]{0,2}\Z")
 _LINKED = re.compile(r"(?:\s{0,3}(?::|=|—|–|-)|\s{1,3}(?:is|was|это|такой))?\s{1,3}[\"'`«*]{0,2}\Z|[:=—–-]\s{0,3}[\"'`«*]{0,2}\Z", re.IGNORECASE)
 _SENTENCE = re.compile(r"\n|[.!?;](?=\s)")
@@ -49,6 +53,8 @@ _SENTENCE = re.compile(r"\n|[.!?;](?=\s)")
 
 def code_told(text: str, low: bytes, at: int) -> Span | None:
     """The code that lets somebody in, if the noun at this place speaks of one."""
+    if _DIGITS.search(text, max(0, at - 50), at + 80) is None:
+        return None
     if at and (text[at - 1].isalnum() or text[at - 1] in "_.$/<{[\"'-"):
         return None
     noun = _NOUN.match(text, at)
@@ -62,7 +68,9 @@ def code_told(text: str, low: bytes, at: int) -> Span | None:
     sure = _SURE.search(text, max(0, at - 60), min(len(text), max(end, stop) + 60)) is not None
     after = start > end
     linked = after and (_LINKED.fullmatch(text, end, start) or _ENDS.search(text, end, start)) is not None
-    if word.startswith(("пароль", "парол", "password")) and not (sure and linked):
+    if word.startswith(("пароль", "парол", "password")) and not (
+        sure and linked and _OF_PASSWORD.fullmatch(text, end, start)
+    ):
         return None
     if not (sure or (linked and _ALWAYS.match(word))):
         return None
@@ -92,13 +100,13 @@ def _near(text: str, at: int, end: int) -> tuple[int, int] | None:
 
 
 _ENTER = re.compile(
-    r"\b(?:enter|use|type|введите|введи|укажите)\s{1,3}[\"'`«*]{0,2}(?P<value>\d{4,8}|\d{3}[ -]\d{3})[\"'`»*]{0,2}\s{1,3}\Z", re.IGNORECASE
+    r"\b(?:enter|use|type|введите|введи|укажите)\s{1,3}[\"'`«*]{0,2}(?P<value>\d{4,8}|\d{3}[ -]\d{3})[\"'`»*]{0,2}[^.\n\d]{1,24}\Z", re.IGNORECASE
 )
 
 
 def code_entered(text: str, low: bytes, at: int) -> Span | None:
     """`Enter 482913 to confirm your sign-in`: the word at this place says what for."""
-    found = _ENTER.search(text, max(0, at - 30), at)
+    found = _ENTER.search(text, max(0, at - 50), at)
     return None if found is None else Span(found.start("value"), found.end("value"), "one-time-code")
 
 
@@ -118,7 +126,7 @@ def phrase_told(text: str, low: bytes, at: int) -> Span | None:
     if at and (text[at - 1].isalnum() or text[at - 1] in "_./"):
         return None
     head = text[at : at + 24].lower()
-    if head.startswith(("seed", "mnemonic", "сид", "мнемони", "recovery phrase", "backup phrase", "recover", "резервная фраза")):
+    if head.startswith(("seed", "mnemonic", "сид", "мнемони", "recovery phrase", "backup phrase", "recover", "wallet", "кошел", "резервная фраза")):
         found = _PHRASE.match(text, at)
         if found is not None:
             return Span(found.start("value"), found.end("value"), "seed-phrase")

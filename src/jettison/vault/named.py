@@ -14,13 +14,14 @@ __all__ = ["name_around", "named", "value_kind"]
 _NAME = re.compile(r"[\w.-]{0,60}")
 # What stands between a name and its value; the quotes may be escaped, as in JSON inside JSON.
 _ASSIGN = re.compile(
-    r"""(?P<close>\\{0,3}["'`]?\]?)\s{0,4}(?:=>|:=|==?(?!=)|:(?!:))\s{0,4}(?P<open>[brfu]?\\{0,3}["'`]{1,3})?""",
+    r"""(?P<close>\\{0,3}["'`]?\]?)\s{0,4}(?:=>|:=|==?(?!=)|:(?!:)|::?(?=\s)|<-)\s{0,4}(?P<open>[brfu]?\\{0,3}["'`]{1,3})?""",
     re.IGNORECASE,
 )
 _TYPED = re.compile(  # const API_KEY: string = "…"; let password: &str = "…"
     r"""(?P<close>)\s?:\s?&?(?:'static )?[A-Za-z_][\w<>\[\]?., |]{0,30}?\s{0,2}=\s{0,2}(?P<open>["'`])"""
 )
-_XML = re.compile(r"(?P<close>)(?:\s[^<>\n]{0,100})?>(?P<open>)(?=[^<>\n]{1,300}</)")
+_XML = re.compile(r"(?P<close>)(?:\s[^<>\n]{0,100})?>(?:\s{0,20}<(?:value|string|b|i|code|strong)>)?(?P<open>)(?=[^<>\n]{1,300}</)", re.IGNORECASE)
+_PLIST = re.compile(r"(?P<close>)</key>\s{0,20}<string>(?P<open>)(?=[^<>\n]{1,300}</)", re.IGNORECASE)
 _FLAG = re.compile(r"""(?P<close>)[ \t]{1,8}(?P<open>["'])?(?=[^\s-])""")
 _FIELDS = r"""(?:\s{0,4},\s{0,40}\\{0,3}["'][\w-]{1,20}\\{0,3}["']\s{0,4}:\s{0,4}(?:\\{0,3}["'][^"'\\\n]{0,60}\\{0,3}["']|[\w.]{1,20})){0,4}?"""
 _PAIR = re.compile(  # "name": "API_TOKEN", "value": "…", with other fields between
@@ -39,9 +40,12 @@ _BELOW = re.compile(  # - name: API_TOKEN, and below it  value: …
     r"""(?P<close>["']?)[ \t]{0,4}\r?\n[ \t]{1,40}value:[ \t]{1,4}(?P<open>["'])?(?=\S)"""
 )
 # add key="ApiKey" value="…"; headers.set("X-Auth-Token", "…"); define('DB_PASSWORD', '…'); ["Authorization", "…"]
-_BESIDE = re.compile(r"""(?P<close>\\{0,3}["'])(?:\s{1,3}value\s{0,2}=\s{0,2}|\s{0,2},\s{0,3})(?P<open>\\{0,3}["'])""")
+_BESIDE = re.compile(r"""(?P<close>\\{0,3}["'])(?:\s{1,3}(?:value|content)\s{0,2}=\s{0,2}|\s{0,2},\s{0,3})(?P<open>\\{0,3}["'])""")
 _OTHERWISE = re.compile(  # process.env.SECRET || '…'; ENV["KEY"] or "…"; ${PASSWORD:-…}
     r"""(?P<close>["']?[\])]?)(?:\s{0,2}(?:\|\||\?\?|\bor\b)\s{0,2}(?P<open>["'`]))"""
+)
+_EXPRESSION = re.compile(
+    r"""(?P<close>[\w.$]{1,60}(?:[\[(]["'\w]{1,60}["'][\])])?)\s{0,2}(?:\|\||\?\?|\bor\b)\s{0,2}(?P<open>["'`])"""
 )
 _DEFAULT = re.compile(r"(?P<close>):-(?P<open>)(?=[^}\s]{4,200}\})")
 _CALL = re.compile(r"""(?P<close>)\(\s{0,2}(?P<open>["'`])""")  # setApiKey("…")
@@ -53,15 +57,19 @@ _TYPED_IN = re.compile(
 )
 _FILLS = re.compile(r"(?:fill|type|send_?keys|set_?value|sequentially|input|setdefault|getenv|environ|define|set|header)\W", re.I)
 _SQL = re.compile(r"""(?P<close>)\s{1,3}(?:by\s{1,3}|as\s{1,3})?(?P<open>['"])""", re.IGNORECASE)
+_IN_SQL = re.compile(r"\b(?:with|role|user|set|encrypted|identified|define|field|in)\b", re.IGNORECASE)
 _SETS = re.compile(r"\b(?:set|ENV|ARG)[ \t]{1,3}(?:\S{1,60}:)?\Z")
 _BARE = re.compile(r"""[^\s"'`<>,;\\)\]}]{1,400}""")
 _IN_URL = re.compile(r"""[^\s"'`<>,;\\)\]}&#]{1,400}""")
 _NEXT_FIELD = re.compile(r"&[\w.-]{1,40}=")
 _CODE = re.compile(r"\d(?:[ -]?\d){3,8}")
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|ssws|bot|key)\s{1,3}", re.IGNORECASE)
+_ALL_KINDS = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[^0-9]*[0-9]")
+_JOINED = re.compile(r"\s{0,2}[+.&]\s")
+"""`"password=" + password + ";"`: the quotes are not around a value."""
 _LONGEST = 400
 _WORDISH = frozenset("abcdefghijklmnopqrstuvwxyzабвгдеёжзийклмнопрстуфхцчшщъыьэюя0123456789_.-".encode("cp1251"))
-_AFTER = frozenset(" \t:=\"'`\\]>()|?,;[&/+!")
+_AFTER = frozenset("< \t:=\"'`\\]>()|?,;[&/+!")
 
 
 def name_around(low: bytes, text: str, at: int, size: int) -> tuple[int, int]:
@@ -92,7 +100,7 @@ def _value_at(text: str, start: int, end: int, name: str, kind: str) -> Span | N
         return None if link is None else _value(text, link, name, kind, False)
     if after not in _AFTER:
         return None
-    if after == ":" and before in (":", "/"):  # arn:aws:secretsmanager:…:secret:…
+    if after == ":" and before in (":", "/") and not text[end + 1 : end + 2].isspace():  # arn:aws:secretsmanager:…:secret:…
         return None
     if before == "{" and text[start - 2 : start - 1] == "$":
         link = _DEFAULT.match(text, end)
@@ -102,6 +110,8 @@ def _value_at(text: str, start: int, end: int, name: str, kind: str) -> Span | N
     if link is not None and before == "$" and ":" in link.group() and link.group().strip() == ":":
         # $token: a public id of analytics; $env:DB_PASSWORD = … is another thing
         return None
+    if link is None and before == ">" and text.startswith("</key>", end):  # a property list
+        link = _PLIST.match(text, end)
     if link is None and before == "<":
         link = _XML.match(text, end)
     if link is None and (name.startswith("--") or _says(text, start, name)):
@@ -113,7 +123,11 @@ def _value_at(text: str, start: int, end: int, name: str, kind: str) -> Span | N
     if kind == "session-id":  # an id like others, but for the value of a cookie
         return _value(text, link, name, "session", False) if link is not None and link.re is _PAIR else None
     if link is not None:
-        return _value(text, link, name, kind, before in ("?", "&") and start > 0)
+        found = _value(text, link, name, kind, before in ("?", "&") and start > 0)
+        if found is None and link.re is _ASSIGN and not link.group("open"):  # = process.env.PASSWORD ?? "…"
+            other = _EXPRESSION.match(text, link.end())
+            found = None if other is None else _value(text, other, name, kind, False)
+        return found
     return _loose(text, start, end, name, kind)
 
 
@@ -129,7 +143,7 @@ def _loose(text: str, start: int, end: int, name: str, kind: str) -> Span | None
         link = pattern.match(text, end)
         if link is None:
             continue
-        if pattern is _SQL and not (kind == "password" and re.search(r"(?i)\b(?:with|role|user|set|encrypted|identified)\b", text[max(0, start - 80) : start])):
+        if pattern is _SQL and kind == "password" and not _IN_SQL.search(text, max(0, start - 80), start):
             continue
         if pattern is _CALL and name[:1].isupper() and kind != "password" and not name.lower().startswith("set"):
             continue
@@ -185,8 +199,8 @@ def _value(text: str, link: re.Match[str], name: str, kind: str, in_url: bool) -
         # user=anna password=tiger85 in a log; password=pass1) is code
         head = text[max(0, link.start() - len(name) - 1) : link.start() - len(name)]
         env = env or (head in ("", " ", "\n", ";", "&", "?") and password_like(value) > 0)
-    if _holds(value, kind, bool(quote) or bool(link.re is _XML), env or in_url or name.startswith("--")):
-        return Span(start, end, kind)
+    if _holds(value, kind, bool(quote) or link.re in (_XML, _PLIST), env or in_url or name.startswith("--")):
+        return Span(start, end, "api-key" if kind == "maybe-key" else kind)
     return None
 
 
@@ -211,12 +225,20 @@ def _closing(text: str, start: int, quote: str) -> int:
 def value_kind(name: str, value: str) -> str | None:
     """The kind of a whole value under a name, as in parsed JSON; None: no secret."""
     kind = kind_of_name(name)
+    if kind == "maybe-key":
+        return "api-key" if _holds(value, kind, True, True) else None
     return kind if kind not in (None, "session-id") and _holds(value, kind, True, True) else None
 
 
 def _holds(value: str, kind: str, quoted: bool, sure: bool) -> bool:
     """Whether the value can be a secret of this kind. `sure`: the place leaves no doubt (env file, URL, flag)."""
-    if not 4 <= len(value) <= _LONGEST or is_mask(value):
+    if not 4 <= len(value) <= _LONGEST:
+        return False
+    if kind == "maybe-key":  # any other key: only what nobody could take for the key of a table
+        if len(value) < 28 or not _ALL_KINDS.match(value):
+            return False
+        return opaque(value, 28) and "/" not in value and "." not in value
+    if is_mask(value) or _JOINED.match(value):
         return False
     if kind == "one-time-code":
         return _CODE.fullmatch(value) is not None
@@ -241,5 +263,5 @@ def _password(value: str, quoted: bool, sure: bool) -> bool:
     if " " in value:
         return quoted and value.count(" ") <= 8 and mixed(value.replace(" ", "")) and ": " not in value
     if quoted or sure:
-        return not is_code_value(value) or mixed(value) or (value.isalpha() and len(value) >= 5)
+        return not is_code_value(value) or mixed(value) or (value.isalpha() and len(value) >= 5) or password_like(value) > 0
     return mixed(value) and not is_code_value(value) and "(" not in value

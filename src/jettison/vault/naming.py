@@ -12,6 +12,12 @@ _PASSWORDS = (
     "password", "passwd", "passphrase", "passwort", "pwd", "passcode", "пароль", "пароля", "psw", "psk", "requirepass",
     "storepass", "keypass", "userpass", "dbpass", "masterauth", "пасс", "пароли",
 )  # fmt: skip
+_OTHER_KEYS = frozenset(
+    "file object cache primary foreign partition sort hash map item row group index s3 blob storage i18n message event "
+    "node component react lookup routing idempotency dedup dedupe record doc document data image media asset name path "
+    "issue project board ticket column field state query sk pk hot short turkey monkey donkey".split()
+)
+_PUBLIC = frozenset(["public", "publishable", "anon", "site", "csrftokenname"])
 _PASS_BEFORE = frozenset(
     "db ftp smtp mail imap ldap sudo become ssh user admin root mysql postgres pg redis wifi wi fi vpn router app my "
     "login account http proxy backup zip".split()
@@ -50,6 +56,7 @@ _KEY_BEFORE = frozenset(
         "functions",
         "write",
         "ingest",
+        "routing",
     ]
 )
 _GLUED_KEYS = [
@@ -144,11 +151,15 @@ def kind_of_name(name: str) -> str | None:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     joined = "".join(words)
+    if not _PUBLIC.isdisjoint(words):
+        return None
+    if last in ("confirmation", "confirm", "repeat", "again") and len(words) > 1:
+        return kind_of_name("_".join(words[:-1]))
     if joined.endswith(_PASSWORDS) or last == "pass":
         return "password"
     if joined.endswith("secret") or (last == "value" and before == "secret") or joined.endswith("secretkeybase"):
         return "secret"
-    if last == "pat" and before:
+    if last in ("pat", "oauth") and before:
         return "token"
     if joined.endswith("token") and before not in _TOKEN_BEFORE:
         return "token"
@@ -162,4 +173,4 @@ def kind_of_name(name: str) -> str | None:
         return "session"
     if joined.endswith(("credential", "credentials")):
         return "credential"
-    return None
+    return "maybe-key" if last.endswith("key") and not _OTHER_KEYS.intersection(words) else None

@@ -33,6 +33,8 @@ _COOKIE = re.compile(
     r"""(?P<set>set-)?cookie\\?["']?\s{0,3}[:,=]\s{0,3}\\?["']?(?P<rest>[^\r\n"'\\]{3,4000})""", re.IGNORECASE
 )
 _CRUMB = re.compile(r"\s*([\w.\-\[\]]{1,80})=([^;\s,]{1,2000})")
+_JAR = re.compile(r"""cookies?\\{0,3}["']?\s{0,2}[=:]\s{0,3}\{""", re.IGNORECASE)
+_JAR_CRUMB = re.compile(r"""["']([\w.-]{1,80})\\{0,3}["']\s{0,2}:\s{0,3}\\{0,3}["']([^"'\\\s]{4,2000})\\{0,3}["']""")
 _HARMLESS_COOKIES = re.compile(
     r"_ga\w*|_gid|_fbp|theme|lang\w*|locale|consent|path|domain|expires|max-age|samesite|version|country|currency|tz|"
     r"timezone|_gat\w*|optanon\w*|ajs_\w+",
@@ -78,8 +80,43 @@ def placed(text: str, low: bytes, at: int, word: str) -> Iterator[Span]:
 
 def private_jwk(text: str, at: int) -> Span | None:
     """The private part of a JSON web key."""
-    found = _JWK.search(text, max(0, at - 800), at + 1500)
+    found = _JWK.search(text, max(0, at - 400), at + 600)
     return None if found is None else Span(found.start(1), found.end(1), "private-key")
+
+
+_KEYED = re.compile(r"""hmac(?:\.new)?\(\s{0,3}(?:["'][\w-]{2,12}["']\s{0,2},\s{0,3})?b?["']([^\s"']{8,200})["']""", re.IGNORECASE)
+_ARGUMENTS = re.compile(
+    r"""\(\s{0,20}(?:[^()"'\n]{0,80}?,\s{0,20}){0,3}?(?:["'][^"'\n]{1,80}["']|[\w.]{1,40})\s{0,3},\s{0,20}(?:\w{1,20}\s{0,2}=\s{0,2})?["']([^"'\n]{4,200})["']"""
+    r"""(?:\s{0,3},\s{0,20}["']([^"'\n]{4,200})["'])?"""
+)
+_TCP = re.compile(r"""[\w.-]{1,60}:([^\s"'`]{3,200})\Z""")
+_ORACLE = re.compile(r"""[\s"'=][\w.-]{1,60}/([^\s"'/@]{4,100})@[\w.-]{1,80}:\d{2,5}[/:]""")
+
+
+def keyed(text: str, at: int) -> Span | None:
+    """`hmac.new(b"…", …)`, `createHmac("sha256", "…")`."""
+    found = _KEYED.match(text, at)
+    return Span(found.start(1), found.end(1), "secret") if found is not None and opaque(found.group(1), 12) else None
+
+
+def argument(text: str, at: int) -> Span | None:
+    """The password among the arguments of a call: `connect(host, "anna", "…")`. `at`: the bracket."""
+    found = _ARGUMENTS.match(text, at)
+    for group in (2, 1) if found is not None else ():
+        value = found.group(group) if found is not None else None
+        if value and found is not None and not is_mask(value) and password_like(value) and " " not in value:
+            return Span(found.start(group), found.end(group), "password")
+    return None
+
+
+def source_name(text: str, at: int, word: str) -> Span | None:
+    """`anna:…@tcp(host)`, `dsn: anna/…@host:1521/ORCL`."""
+    if word == "@tcp(":
+        begin = max(0, at - 120)
+        found = _TCP.search(text, max(text.rfind(mark, begin, at) for mark in "\"'`\n =") + 1 or begin, at)
+    else:
+        found = _ORACLE.search(text, at, at + 120)
+    return Span(found.start(1), found.end(1), "url-password") if found is not None and not is_mask(found[1]) else None
 
 
 def signing(text: str, at: int) -> Span | None:
@@ -102,7 +139,8 @@ def address(text: str, at: int) -> Span | None:
     if found is not None:
         # A password may hold an @: the last one before the host counts.
         value = found.group(1)
-        if not is_mask(value) and not value.startswith("$") and "://" not in value:
+        user = found.group()[3 : found.start(1) - found.start() - 1]
+        if not is_mask(value) and not value.startswith("$") and "://" not in value and value != user:
             return Span(found.start(1), found.end(1), "url-password")
         return None
     found = _ONLY_USER.match(text, at)
@@ -120,12 +158,20 @@ def parameters(text: str) -> Iterator[Span]:
         signed = len(value) >= 40 and name.lower() in ("sig", "signature")
         if signed or (_SECRET_PARAMETERS.fullmatch(name) is not None and len(value) >= 16 and mixed(value)):
             yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), "url-token")
-        elif kind_of_name(name) is not None and not value.isdigit():
-            yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), kind_of_name(name) or "url-token")
+        elif (kind := kind_of_name(name)) is not None and not value.isdigit():
+            if kind not in ("maybe-key", "session-id") or opaque(value, 16):
+                kind = "url-token" if kind in ("maybe-key", "session-id") else kind
+                yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), kind)
 
 
 def _cookies(text: str, at: int) -> Iterator[Span]:
     start = at - 4 if text[max(0, at - 4) : at].lower() == "set-" else at
+    listed = _JAR.match(text, start)
+    if listed is not None:  # cookies={"session": "…"}
+        for crumb in _JAR_CRUMB.finditer(text, listed.end(), min(listed.end() + 1000, (text.find("}", listed.end()) + 1 or 1 << 60))):
+            if _HARMLESS_COOKIES.fullmatch(crumb.group(1)) is None and len(crumb.group(2)) >= 16 and _opaque(crumb.group(2)):
+                yield Span(crumb.start(2), crumb.end(2), "cookie")
+        return
     found = _COOKIE.match(text, start)
     if found is None:
         return

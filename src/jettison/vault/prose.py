@@ -11,7 +11,7 @@ import re
 
 from jettison.vault.lookalikes import is_code_value, is_identifier, is_mask, mixed
 from jettison.vault.spans import Span
-from jettison.vault.strength import STRONG, WEAK, changes, opaque, password_like
+from jettison.vault.strength import MARK, STRONG, WEAK, changes, opaque, password_like
 
 __all__ = ["login_pair", "told"]
 
@@ -22,24 +22,30 @@ _NOUN = re.compile(
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(
-    r"\b(?:cache|primary|sort|partition|foreign|object|s3|i18n|public|publishable|host|routing|lookup|dict|map|index|ssh)[ _-]\Z", re.I
+    r"\b(?:cache|primary|sort|partition|foreign|object|s3|i18n|public|publishable|host|routing|lookup|dict|map|index|ssh|site|idempotency|открытый|публичный)[ _-]\Z", re.I
 )
 _WINDOW = 110
 _WORD = re.compile(r"[^\s\"'`«»“”„<>|,;]+")
+_MARKED = re.compile(  # a word with a digit or a sign
+    r"(?<![^\s\"'`«»“”„<>|,;])[^\s\"'`«»“”„<>|,;\d!$%^*+#~_@.:/-]*[\d!$%^*+#~_@.:/-][^\s\"'`«»“”„<>|,;]*"
+)
 _LINK = re.compile(
     r"(?:[’']s\b)?(?:\s{0,3}(?::|=|—|–|->|→|-(?=\s))|\s{1,3}(?:is|was|are|this|it's|это|такой|такая|теперь|будет|был|стал|вот|now|"
-    r"still|set|to|changed|as|на|new|here)\b|\s{0,3}(?:[’']s\b))*\s{0,3}[\"'`«“„*_(]{0,2}",
+    r"still|set|to|changed|as|на|new|here|from)\b|\s{0,3}(?:[’']s\b))*\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}",
     re.IGNORECASE,
 )
 _LINKED = re.compile(
-    r"(?::|=|—|–|->|→|\b(?:is|was|are|to|with|use|using|это|на|такой|вот|теперь|как)|[’']s)\s{0,3}[\"'`«“„*_(]{0,2}\Z", re.I
+    r"(?::|=|—|–|->|→|\b(?:is|was|are|to|from|with|use|using|это|на|такой|вот|теперь|как)|[’']s)\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}\Z", re.I
+)
+_ALONE = re.compile(
+    r"[^\n]{0,60}?(?P<asked>[?:])?!?[ \t]{0,4}\r?\n\s{0,8}(?:[A-Za-z]{1,8}:[ \t]{1,2}|>\s)?[`*\"]{0,2}(?P<value>[^\s`*\"<>]{5,200})[`*\"]{0,2}[ \t]*(?:\r?\n|\Z)"
 )
 _USER_PAIR = re.compile(r"[\w.@-]{2,40}:(?!//)(?=\S{5})|\w{2,40}=(?=\S{5})")
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 # A hash, an id or a number of these is none of the noun before them.
 _OTHERS = re.compile(
-    r"(?:hash|sha\d*|md5|commit|digest|ids?|uuid|count|counts|file|path|url|version|expires?|length|size|limit|type|name|"
-    r"kind|number|line|error|branch|checksum|fingerprint|public|publishable|логин|хеш|коммит|файл|номер)\W?",
+    r"\b(?:hash|sha\d*|md5|commit|digest|ids?|uuid|count|counts|file|path|url|version|expires?|length|size|limit|type|name|"
+    r"kind|number|line|error|branch|checksum|fingerprint|public|publishable|логин|хеш|коммит|файл|номер)\b",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
@@ -55,6 +61,7 @@ _PAIR = re.compile(
     r"\s{0,2},\s{0,2}(?=[^\s,]*\d))[\"'`«]?(?P<value>[^\s\"'`«»<>|,;/]{5,60})"
 )
 _PAIRS = re.compile(r"\b(?:as|under|for|under|account|user|username|login|log in|sign in|под|логин\w*)\b|[:—-]", re.IGNORECASE)
+_JOINTS = ("/", ":", "with", "с")
 _HEAD = re.compile(r"\w+")
 _SLASHED = re.compile(  # login/password: anna / Qwerty12
     r"\s{0,2}(?:/|and|и|&|\+)\s{0,2}(?:password|pass|pwd|pw|парол\w*|пасс)\s{0,3}[:=—–-]?\s{0,3}[^\s/:,]{2,80}\s{0,2}"
@@ -65,8 +72,10 @@ _SLASHED = re.compile(  # login/password: anna / Qwerty12
 
 def told(text: str, low: bytes, at: int) -> Span | None:
     """The secret that the noun at this place speaks of. `low` is the text, folded."""
+    if MARK.search(text, max(0, at - 70), at + 2 * _WINDOW) is None:
+        return None
     before = text[at - 1 : at]
-    if before and (before.isalnum() or before in "_.$/<{[\\" or (before == "-" and text[at].isascii())):
+    if before and (before.isalnum() or before in "_.$/<{[\\" or (before == ":" and at > 1 and not text[at - 2].isspace()) or (before == "-" and text[at].isascii())):
         return None
     noun = _NOUN.match(text, at)
     if noun is None:
@@ -81,8 +90,19 @@ def told(text: str, low: bytes, at: int) -> Span | None:
     stop = line.start() if line is not None else min(len(text), end + _WINDOW)
     if line is not None and text[line.start()] == "." and text[line.start() - 1 : line.start()].isdigit():
         stop = line.end()
-    found = _after(text, end, stop, kind)
-    return found if found is not None else _ahead(text, at, kind)
+    return _after(text, end, stop, kind) or _below(text, end, kind) or _ahead(text, at, kind)
+
+
+def _below(text: str, end: int, kind: str) -> Span | None:
+    """A value alone on the line below: "what was the password again?", and the answer."""
+    found = _ALONE.match(text, end)
+    if found is None or is_mask(found.group("value")):
+        return None
+    value, asked = found.group("value"), found.group("asked")
+    strength = password_like(value) if kind != "token" else 0
+    if strength >= STRONG or (strength == WEAK and asked) or (kind != "password" and opaque(value, 20)):
+        return Span(found.start("value"), found.end("value"), kind)
+    return None
 
 
 def _after(text: str, end: int, stop: int, kind: str) -> Span | None:
@@ -92,21 +112,27 @@ def _after(text: str, end: int, stop: int, kind: str) -> Span | None:
     if direct >= stop and text[end:direct].strip(" \t\"'`«“„*_") in (":", "is:", "="):  # "Password:\n  xK9vT2mQ"
         stop = min(len(text), direct + 80)
         stop = stop if (line := text.find("\n", direct, stop)) < 0 else line
-    for number, word in enumerate(_WORD.finditer(text, end if direct < 0 else direct, stop + 100)):
+    digit, first = -1, end if direct < 0 else direct
+    for word in _MARKED.finditer(text, first, stop + 100):
         start, value = _trimmed(text, word.start(), word.group())
+        between = text[end:start]
+        number = between.count(" ") - (not between.strip())
+        if start > stop or number > 12:
+            return None
         if kind == "secret" and (pair := _USER_PAIR.match(value)) is not None:
             start, value = start + pair.end(), value[pair.end() :]
-        if start > stop or number > 10:
-            return None
-        if not value or (value[0].isalpha() and value.isalpha()):
-            if value and number and _OTHERS.fullmatch(value):
-                return None
+        if not value or value.isalpha():
             continue
-        if start <= direct + 1 or (number == 0 and direct < 0):
-            near = 2 if text[end:start].strip(" \t\"'`«“„*_") else 1
+        if _OTHERS.search(between):
+            return None
+        if value.isdigit() and len(value) == 1:  # how it is encrypted: `password 0 …`
+            digit = word.end()
+            continue
+        if start <= direct + 1 or (not between.strip(" \t\"'`«“„*_") and direct < 0):
+            near = 2 if between.strip(" \t\"'`«“„*_") else 1
         else:
             quoted = text[start - 1 : start] in ("'", '"', "`", "«", "“") and any(map(str.isdigit, value))
-            near = 1 if quoted or _LINKED.search(text, max(end, start - 12), start) else 0
+            near = 1 if quoted or start == digit + 1 or _LINKED.search(text, max(end, start - 12), start) else 0
         if _fits(value, kind, near, number):
             return Span(start, start + len(value), kind)
         if near == 2:
@@ -131,7 +157,7 @@ def _fits(value: str, kind: str, near: int, number: int) -> bool:
         return False
     if kind == "password" or (kind == "secret" and near):
         strength = password_like(value)
-        if strength >= STRONG or (strength == WEAK and near and (near == 2 or number <= 2)):
+        if strength >= STRONG or (strength == WEAK and near):
             return True
         if near == 2 and kind == "password":
             return _plain_password(value)
@@ -144,7 +170,9 @@ def _fits(value: str, kind: str, near: int, number: int) -> bool:
     least = 12 if near == 2 else 16 if near else 20
     if is_code_value(value):
         return False
-    return opaque(value, least) or (near == 2 and mixed(value) and len(value) >= 12 and any(map(str.isdigit, value)))
+    return opaque(value, least) or (
+        near == 2 and mixed(value) and len(value) >= 12 and any(map(str.isdigit, value)) and "/" not in value
+    )
 
 
 _HEX = re.compile(r"[0-9a-f]{32,128}|[0-9A-F]{32,128}")
@@ -165,19 +193,22 @@ def _ahead(text: str, at: int, kind: str) -> Span | None:
     """A value that stands before its noun: `use xK9vT2mQ as the password`."""
     least = max(0, at - 70)
     cut = max(text.rfind("\n", least, at), text.rfind(". ", least, at) + 1, text.rfind("; ", least, at) + 1, least)
-    words = list(_WORD.finditer(text, cut, at))
+    words = list(_MARKED.finditer(text, cut, at))
     for word in reversed(words[-8:]):
         start, value = _trimmed(text, word.start(), word.group())
         if value.isalpha() or len(value) < 5 or (start == least and least and not text[start - 1].isspace()):
             continue
+        value = value.strip("\"'`")
         framed = _AS.match(text, start + len(value), at) is not None
         told = _BEFORE.search(text, max(0, start - 20), start) is not None
-        if not (framed or (told and at - start - len(value) < 4)):
+        if not (framed or (told and at - start - len(value) < 4)) and value[:2] != "0x":
             continue
         if kind in ("password", "secret"):
             strength = password_like(value)
             if strength >= STRONG or (strength == WEAK and framed and told):
                 return Span(start, start + len(value), kind)
+        elif at - start < 90 and value[:2] == "0x" and len(value) == 66 and text[max(0, at - 8) : at].lower() == "private ":
+            return Span(start, start + len(value), "private-key")
         elif framed and told and opaque(value, 20) and not is_code_value(value):
             return Span(start, start + len(value), kind)
     return None
@@ -185,7 +216,7 @@ def _ahead(text: str, at: int, kind: str) -> Span | None:
 
 def login_pair(text: str, low: bytes, at: int) -> Span | None:
     """`creds: anna / Qwerty12`, `sign in as anna with Qwerty12`, `login/password: anna / Qwerty12`."""
-    if at and text[at - 1].isalnum():
+    if (at and text[at - 1].isalnum()) or MARK.search(text, at, at + _WINDOW) is None:
         return None
     word = _WORD.match(text, at)
     end = at + len(word.group()) if word is not None else at
@@ -205,6 +236,6 @@ def login_pair(text: str, low: bytes, at: int) -> Span | None:
     for found in _PAIR.finditer(text, begin.start(), stop):
         value = found.group("value").rstrip(".)")
         strength = password_like(value)
-        if strength >= STRONG or (strength == WEAK and "/" in text[found.end("who") : found.start("value")]):
+        if strength >= STRONG or (strength == WEAK and ("@" in found.group("who") or text[found.end("who") : found.start("value")].strip().partition(" ")[0] in _JOINTS)):
             return Span(found.start("value"), found.start("value") + len(value), "password")
     return None

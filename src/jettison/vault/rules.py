@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 from jettison.vault.codes import code_entered, code_told, phrase_told
 from jettison.vault.commands import PROGRAMS, commanded
-from jettison.vault.cues import searcher, words_in
+from jettison.vault.cues import Finder, words_in
 from jettison.vault.named import named
 from jettison.vault.naming import kind_of_name
-from jettison.vault.places import address, parameters, placed, private_jwk, signing
+from jettison.vault.places import address, argument, keyed, parameters, placed, private_jwk, signing, source_name
 from jettison.vault.prose import login_pair, told
 from jettison.vault.spans import Span
 from jettison.vault.tables import column, inserted, manifest, of_line
@@ -20,13 +19,14 @@ __all__ = ["ruled_spans"]
 _NAMES = "pass|pwd|psw|psk|secret|token|key|cred|otp|pin|code|cvv|cvc|sess|sid|auth|парол|_pat|-pat|jwt|salt"
 _NOUNS = "pass|pwd|pw|key|secret|cred|token|парол|пасс|токен|ключ|секрет"
 _CODES = "code|pin|otp|cvv|cvc|puk|authenticator|код|пин|пук|pass|парол"
-_PHRASES = "seed|mnemonic|recover|backup|сид|мнемони|резервн"
-_LOGINS = "cred|login|log in|logged in|sign in|account|доступ|учётк|учетк|логин|под |зайди|войти"
+_PHRASES = "wallet|кошел|seed|mnemonic|recover|backup|сид|мнемони|резервн"
+_LOGINS = "cred|login|log in|logged in|sign in|account|доступ|учётк|учетк|логин|под |зайди|войти|данные|пароли"
 _PLACES = "bearer|basic|cookie|auth|login"
 _PIPES = "chpasswd|sudo|--password-stdin"
-_ENTERED = "to confirm|to verify|to sign|to log|to complete|to finish|для входа|для подтв|чтобы"
-_OTHERS = "://|kty|jwt.|5432:|3306:|*:"
-WORDS = words_in([_NAMES, _NOUNS, _CODES, _PHRASES, _LOGINS, _PLACES, _PIPES, _ENTERED, "|".join(PROGRAMS), _OTHERS])
+_ENTERED = "confirm|to verify|to sign|to log|to complete|to finish|для входа|для подтв|чтобы"
+_CALLS = "connect(|connection(|credential(|credentials(|password(|authenticate("
+_OTHERS = "hmac|@tcp(|dsn|://|kty|jwt.|5432:|3306:|*:"
+WORDS = words_in([_NAMES, _NOUNS, _CODES, _PHRASES, _LOGINS, _PLACES, _PIPES, _ENTERED, _CALLS, "|".join(PROGRAMS), _OTHERS])
 """What the text is searched for. The longest of several that begin alike is found alone: it stands for the shorter too."""
 
 _SETS = {
@@ -53,19 +53,23 @@ _ENTER = frozenset(_ENTERED.split("|"))
 _CALLED = {word.encode("cp1251"): (word, *(name in _rules_of(word) for name in _SETS)) for word in WORDS}
 
 
+_FINDER = Finder(WORDS)
+
+
 def ruled_spans(text: str, low: bytes) -> Iterator[Span]:
     """Everything that our own rules find beside shapes. `low` is the text, folded; spans may overlap."""
-    reached = pair = 0
-    for cue in searcher(WORDS).finditer(low):
-        word, name, noun, code, phrase, login, place, command = _CALLED[cue.group()]
-        at = cue.start()
+    reached = pair = jwk = table = block = 0
+    for at, cue in _FINDER.find(low, text.isascii()):
+        word, name, noun, code, phrase, login, place, command = _CALLED[cue]
         if name and at >= reached:  # not twice for `secret_token`
-            reached, span = named(text, low, at, len(cue.group()))
+            reached, span = named(text, low, at, len(cue))
             if span is not None:
                 yield span
                 reached = max(reached, span.start)
             elif (below := text[reached : reached + 1]) and below in ",;|\t\n \"'`)" and kind_of_name(text[at:reached]):
-                yield from column(text, at, reached)
+                if at >= table:
+                    spans, table = column(text, at, reached)
+                    yield from spans
                 yield from inserted(text, at)
         if noun:
             span = told(text, low, at)
@@ -87,10 +91,19 @@ def ruled_spans(text: str, low: bytes) -> Iterator[Span]:
         if word == "://" and (span := address(text, at)) is not None:
             yield span
         elif word.startswith("secret"):
-            yield from manifest(text, at)
-        elif word == "kty" and (span := private_jwk(text, at)) is not None:
+            if at >= block and text[max(0, at - 6) : at] == "kind: ":
+                spans, block = manifest(text, at)
+                yield from spans
+        elif word == "kty" and at >= jwk and (span := private_jwk(text, at)) is not None:
             yield span
+            jwk = span.end
         elif word == "jwt." and (span := signing(text, at)) is not None:
+            yield span
+        elif word == "hmac" and (span := keyed(text, at)) is not None:
+            yield span
+        elif word in ("@tcp(", "dsn") and (span := source_name(text, at, word)) is not None:
+            yield span
+        elif word[-1] == "(" and (span := argument(text, at + len(cue) - 1)) is not None:
             yield span
         elif word in ("5432:", "3306:", "*:") and (span := of_line(text, at)) is not None:
             yield span

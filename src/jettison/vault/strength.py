@@ -6,10 +6,13 @@ import re
 
 from jettison.vault.lookalikes import is_identifier, is_mask
 
-__all__ = ["LONG", "STRONG", "WEAK", "changes", "opaque", "password_like"]
+__all__ = ["LONG", "MARK", "STRONG", "WEAK", "changes", "opaque", "password_like"]
 
 WEAK, STRONG, LONG = 1, 2, 3
 """A word and a number, or words with hyphens and a number; what nobody says by accident; the same, of 20 letters."""
+
+MARK = re.compile(r"[\d!$%^*+#~_]")
+"""What a value has that a plain word has not. Where there is none a sentence holds no secret: most end here."""
 
 _CLASS = str.maketrans(
     {
@@ -19,14 +22,14 @@ _CLASS = str.maketrans(
     }
 )
 _RUNS = re.compile(r"a+|A+|0+|[^aA0]+")
-_NO_PASSWORD = re.compile(r"[(){}\[\]\\|<>=;\"'`,]|://|^[@#/~.-]|/.*/|\.(?:com|org|net|io|test|ru|html?|js|py|md)\b|:\d+$|\w\?\w|^\w+@\d+$|\d%$")
+_NO_PASSWORD = re.compile(r"[(){}\[\]\\|<>=;\"'`,]|://|^[@#/~.-]|/.*/|\.(?:com|org|net|io|test|ru|html?|js|py|md)\b|:\d+$|\w\?\w|\w&\w|^\w+@\d+$|\d%$")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 _HEX = re.compile(r"(?:0x)?[0-9a-f]{6,}|(?:0x)?[0-9A-F]{6,}")
 _NUMBERED = re.compile(
     # versions, sizes, dates, ids of tickets and products, names of models and formats
     r"v?\d+(?:[.,:_/-]\d+)*[a-zA-Z%°]{0,4}\d?|[A-Z][A-Z_]*[-_#]?\d[\d-]*[A-Z]?|#?\d+(?:st|nd|rd|th)|"
     r"[a-z]{1,3}\d{1,3}|(?:[a-zA-Z]+[-_.])*v\d+(?:[-_.]\w+)*|"
-    r"(?i:(?:sha|md|utf|base|oauth|python|py|int|uint|float|rfc|http|h|aes|rsa|iso|ipv|x|win|mac|es|vue|auth|s|ec|k|"
+    r"(?i:(?:sha|md|argon|bcrypt|scrypt|pbkdf|ed|curve|utf|base|oauth|python|py|int|uint|float|rfc|http|h|aes|rsa|iso|ipv|x|win|mac|es|vue|auth|s|ec|k|"
     r"step|line|page|row|test|user|item|part|chapter|section|level|option|example|version|team|room|node|web|db|srv|"
     r"gpt|claude|gemini|llama|qwen|mistral|figure|table|file|image|img|task|job|build|host|server|case|phase|week|day)"
     r"[-_ ]?\d[\d.]*[a-z]?(?:[-_][\w.]+)*)"
@@ -91,6 +94,8 @@ def opaque(value: str, least: int = 16) -> bool:
     if len(value) < least or _KEY.fullmatch(value) is None or is_mask(value) or is_identifier(value):
         return False
     if not any(map(_random, _PIECES.split(value))):
+        return False
+    if _HEX.fullmatch(value) and len(value) < 32:
         return False
     if value.count("/") > 3 or value.count("-") > 5 or value.count(".") > 3 or value.count("_") > 4:
         return False

@@ -17,43 +17,44 @@ _NAME = re.compile(r"[\w .-]{1,40}")
 _RULE = re.compile(r"[\s|:+-]+")
 
 
-def column(text: str, at: int, end: int) -> Iterator[Span]:
-    """The values below the name of a column, in CSV, TSV and Markdown: `| user | password |`."""
+def column(text: str, at: int, end: int) -> tuple[list[Span], int]:
+    """(the values below the name of a column, in CSV, TSV and Markdown, how far it was read): `| user | password |`."""
+    out: list[Span] = []
     begin = text.rfind("\n", max(0, at - 300), at) + 1
     if begin == 0 and at > 300:
-        return
+        return out, at
     stop = text.find("\n", end, end + 300)
     if stop < 0:
-        return
+        return out, at
     head = text[begin:stop]
     mark = next((mark for mark in "|\t;," if mark in head), None)
     if mark is None:
-        return
+        return out, at
     cells = [cell.strip().strip("\"'*`") for cell in head.split(mark)]
     if len(cells) < 2 or not all(not cell or _NAME.fullmatch(cell) for cell in cells):
-        return
-    number = head.count(mark, 0, at - begin)
-    kind = kind_of_name(cells[number].replace(" ", "_"))
-    if kind is None:
-        return
+        return out, at
+    kinds = {n: kind for n, cell in enumerate(cells) if (kind := kind_of_name(cell.replace(" ", "_"))) is not None}
+    if not kinds:
+        return out, at
     for _ in range(_ROWS):
         begin = stop + 1
         stop = text.find("\n", begin, begin + 2000)
         row = text[begin : stop if stop >= 0 else begin + 2000]
         if _RULE.fullmatch(row) and row:
             if stop < 0:
-                return
+                return out, begin
             continue
         fields = row.split(mark)
         if len(fields) != len(cells):
-            return
-        place = begin + sum(len(field) + 1 for field in fields[:number])
-        value = fields[number].strip().strip("\"'*`\r")
-        if _stands(value, kind):
-            start = text.index(value, place)
-            yield Span(start, start + len(value), kind)
+            return out, begin
+        for number, kind in kinds.items():
+            value = fields[number].strip().strip("\"'*`\r")
+            if _stands(value, kind):
+                start = text.index(value, begin + sum(len(field) + 1 for field in fields[:number]))
+                out.append(Span(start, start + len(value), kind))
         if stop < 0:
-            return
+            return out, len(text)
+    return out, begin
 
 
 def _stands(value: str, kind: str) -> bool:
@@ -101,10 +102,9 @@ _BLOCK = re.compile(r"^(?P<name>data|stringData):[ \t]*\r?\n(?P<body>(?:[ \t]+\S
 _ENTRY = re.compile(r"""^[ \t]+[\w.-]{1,80}:[ \t]+["']?(?P<value>[^\s"'#]{4,4000})["']?[ \t]*\r?$""", re.MULTILINE)
 
 
-def manifest(text: str, at: int) -> Iterator[Span]:
-    """Every value of a Kubernetes manifest of the kind Secret."""
-    if text[max(0, at - 6) : at] != "kind: ":
-        return
+def manifest(text: str, at: int) -> tuple[list[Span], int]:
+    """(every value of a Kubernetes manifest of the kind Secret, where it ends)."""
+    out: list[Span] = []
     begin = max(text.rfind("\n---", max(0, at - 2000), at), at - 2000, 0)
     stop = text.find("\n---", at, at + 8000)
     stop = stop if stop >= 0 else min(len(text), at + 8000)
@@ -113,7 +113,8 @@ def manifest(text: str, at: int) -> Iterator[Span]:
             value = entry.group("value")
             encoded = block.group("name") == "data"
             if not is_mask(value) and (encoded or password_like(value) or opaque(value, 12)):
-                yield Span(*entry.span("value"), "secret")
+                out.append(Span(*entry.span("value"), "secret"))
+    return out, stop
 
 
 _PGPASS = re.compile(r"""[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*.-]{1,60}:(\S{3,200})\s*$""", re.MULTILINE)
