@@ -19,7 +19,7 @@ _SURE = re.compile(
     r"backup|recovery|confirm\w*|expire[sd]?|door|gate|safe|alarm|lock|unlock|entry|bank|card|phone|sim|valid|don'?t share|"
     r"never share|meeting|"
     r"одноразов\w*|проверочн\w*|секретн\w*|смс|sms|письма|приложени\w*|подтвержд\w*|доступа|безопасности|авторизаци\w*|"
-    r"вход\w*|вводи\w*|введи\w*|банк\w*|действ\w*|приш[её]л|домофон\w*|сейф\w*|замк\w*|двер\w*|карт\w*|телефон\w*|сим\w*|"
+    r"вход\w*|вводи\w*|введи\w*|банк\w*|действ\w*|приш[её]л|received|получил\w*|домофон\w*|сейф\w*|замк\w*|двер\w*|карт\w*|телефон\w*|сим\w*|"
     r"your \w{0,15} ?code is|ваш\w* \w{0,15} ?код|никому|сообщайте|сигнализаци\w*|подъезд\w*|кабинет\w*)",
     re.IGNORECASE,
 )

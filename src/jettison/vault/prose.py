@@ -35,7 +35,7 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _LINKED = re.compile(
-    r"(?::|=|—|–|->|→|\b(?:is|was|are|to|from|with|use|using|это|на|такой|вот|теперь|как)|[’']s)\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}\Z", re.I
+    r"(?::|=|—|–|->|→|\s-(?=\s)|\b(?:is|was|are|be|type|enter|to|from|with|use|using|это|на|такой|вот|теперь|как)|[’']s)\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}\Z", re.I
 )
 _ALONE = re.compile(
     r"[^\n]{0,60}?(?P<asked>[?:])?!?[ \t]{0,4}\r?\n\s{0,8}(?:[A-Za-z]{1,8}:[ \t]{1,2}|>\s)?[`*\"]{0,2}(?P<value>[^\s`*\"<>]{5,200})[`*\"]{0,2}[ \t]*(?:\r?\n|\Z)"
@@ -60,7 +60,7 @@ _PAIR = re.compile(
     r"(?P<who>[\w.@+\\-]{2,60})(?:\s{0,2}/\s{0,2}|:|,?\s{1,3}(?:with|and|и|с)\s{1,3}(?:the\s+)?(?:pass\w*\s+|парол\w*\s+)?|"
     r"\s{0,2},\s{0,2}(?=[^\s,]*\d))[\"'`«]?(?P<value>[^\s\"'`«»<>|,;/]{5,60})"
 )
-_PAIRS = re.compile(r"\b(?:as|under|for|under|account|user|username|login|log in|sign in|под|логин\w*)\b|[:—-]", re.IGNORECASE)
+_PAIRS = re.compile(r"\b(?:as|under|for|under|account|user|username|login|log in|sign in|are|is|под|логин\w*)\b|[:—-]", re.IGNORECASE)
 _JOINTS = ("/", ":", "with", "с")
 _HEAD = re.compile(r"\w+")
 _SLASHED = re.compile(  # login/password: anna / Qwerty12
@@ -123,7 +123,9 @@ def _after(text: str, end: int, stop: int, kind: str) -> Span | None:
             start, value = start + pair.end(), value[pair.end() :]
         if not value or value.isalpha():
             continue
-        if _OTHERS.search(between):
+        if _OTHERS.search(between) and not (
+            text[start - 1] in "`\"'«" and between.rstrip(" \"'`«“*").endswith(":")
+        ):
             return None
         if value.isdigit() and len(value) == 1:  # how it is encrypted: `password 0 …`
             digit = word.end()
