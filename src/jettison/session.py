@@ -343,7 +343,8 @@ class Session:
             )
         state, theirs = state_of(data["state"]), task_of(data["task"])
         if self.vault is not None and set(self.vault.names()) <= set(data["vault"]):
-            state.history = replace(state.history, known=self.vault.known)  # no secret is news to older messages
+            # No secret is news to older messages.
+            state = replace(state, history=replace(state.history, known=self.vault.known))
         merge_task(self.task, self._declared, theirs)
         self._declared = copy_task(theirs)
         self._state, self._version = state, version
