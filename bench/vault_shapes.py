@@ -1,4 +1,4 @@
-"""More made-up shapes, for the later hold-outs: keys of providers, files of programs, and passwords as people make them.
+"""More made-up shapes, for the later hold-outs: keys of providers, files of programs, passwords as people make them.
 
 As in `bench.secrets`, no value is written down: all of them are drawn by a seeded generator.
 """

@@ -18,7 +18,8 @@ def _flag(flags: str, program: str = "", space: str = r"[ =]{1,2}") -> re.Patter
 
 
 _USER = re.compile(
-    r"""(?:-u|--user|--proxy-user)[ =]{0,2}(?:"(?P<who>[^\s:"']{0,100}):(?P<double>[^"\n\\]{3,200})"|'[^\s:"']{0,100}:(?P<single>[^'\n]{3,200})'"""
+    r"""(?:-u|--user|--proxy-user)[ =]{0,2}(?:"(?P<who>[^\s:"']{0,100}):(?P<double>[^"\n\\]{3,200})"|"""
+    r"""'[^\s:"']{0,100}:(?P<single>[^'\n]{3,200})'"""
     r"""|[^\s:"'/]{1,100}:'(?P<inner>[^'\n]{3,200})'|(?!\S{0,200}://)[^\s:"'/]{1,100}:(?P<bare>[^\s"'\\]{3,200}))"""
 )
 # program -> how it takes its secret (man pages of each)
@@ -46,7 +47,9 @@ PROGRAMS: dict[str, tuple[re.Pattern[str], ...]] = {
     "--proxy-u": (_USER,),
     "-passin": (re.compile(rf"\s+[\"']?pass:{_ARGUMENT}"),),
     "-passout": (re.compile(rf"\s+[\"']?pass:{_ARGUMENT}"),),
-    "identified": (re.compile(rf"\s+(?:with\s+\w+\s+)?(?:by|as)\s+(?:password\s+)?(?=['\"]){_ARGUMENT}", re.IGNORECASE),),
+    "identified": (
+        re.compile(rf"\s+(?:with\s+\w+\s+)?(?:by|as)\s+(?:password\s+)?(?=['\"]){_ARGUMENT}", re.IGNORECASE),
+    ),
     "securestring": (re.compile(rf"\s+(?:-String\s+)?{_ARGUMENT}(?=[^\n]{{0,20}}-AsPlain)", re.IGNORECASE),),
     "secret set": (_flag("--body|-b|--value|-v"),),
     "secrets set": (_flag("--body|-b|--value|-v"),),
@@ -54,10 +57,15 @@ PROGRAMS: dict[str, tuple[re.Pattern[str], ...]] = {
     "net user": (re.compile(rf"\s+[\w.-]{{2,40}}\s+(?![/*]){_ARGUMENT}"),),
 }
 _PIPED = {
-    "chpasswd": re.compile(r"""(?:echo|printf)\s+(?:-\w+\s+)?["']?[\w.-]{1,40}:([^\s"'|]{3,100})["']?\s*\|\s*(?:sudo\s+)?\Z"""),
-    "sudo": re.compile(r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:"([^"\n|]{3,100})"|'([^'\n|]{3,100})'|([^\s"'|]{3,100}))\s*\|\s*\Z"""),
+    "chpasswd": re.compile(
+        r"""(?:echo|printf)\s+(?:-\w+\s+)?["']?[\w.-]{1,40}:([^\s"'|]{3,100})["']?\s*\|\s*(?:sudo\s+)?\Z"""
+    ),
+    "sudo": re.compile(
+        r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:"([^"\n|]{3,100})"|'([^'\n|]{3,100})'|([^\s"'|]{3,100}))\s*\|\s*\Z"""
+    ),
     "--password-stdin": re.compile(
-        r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:"([^"\n|]{3,100})"|'([^'\n|]{3,100})'|([^\s"'|]{3,100}))\s*\|[^\n|]{1,100}\Z"""
+        r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:"([^"\n|]{3,100})"|'([^'\n|]{3,100})'|([^\s"'|]{3,100}))\s*\|[^\n|"""
+        r"""]{1,100}\Z"""
     ),
 }
 _BEFORE = re.compile(r"[\w.]")
@@ -71,10 +79,12 @@ def commanded(text: str, low: bytes, at: int, word: str) -> Span | None:
             return None
         found = _PIPED[word].search(text, max(0, at - 160), at)
         return None if found is None else _span(found, {1, 2, 3})
-    if before and (before.isalnum() or before in "_."):
-        if not (word in ("zip", "ldap") and text[max(0, at - 3) : at] in ("\nun", " un", "un")):
-            return None
-    if word == "-u" and (text[max(0, at - 2) : at] not in ("", "-") and before not in (" ", "-", "\t", '"', "'", "\n", "")):
+    unzip = word == "zip" and text[max(0, at - 3) : at] in ("\nun", " un", "un")
+    if before and (before.isalnum() or before in "_.") and not unzip:
+        return None
+    if word == "-u" and (
+        text[max(0, at - 2) : at] not in ("", "-") and before not in (" ", "-", "\t", '"', "'", "\n", "")
+    ):
         return None
     start = at if word in ("-u", "--proxy-u") else at + len(word)
     if word == "-u" and before == "-":

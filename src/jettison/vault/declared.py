@@ -15,12 +15,26 @@ __all__ = ["schemas_mended", "task_mended"]
 
 # What names and shapes things in a schema; a change would make it another one.
 _STRUCTURE = frozenset(
-    "name type format pattern $ref $schema $id $defs required additionalProperties strict cache_control role".split()
+    [
+        "name",
+        "type",
+        "format",
+        "pattern",
+        "$ref",
+        "$schema",
+        "$id",
+        "$defs",
+        "required",
+        "additionalProperties",
+        "strict",
+        "cache_control",
+        "role",
+    ]
 )
 # Values that stand for the property they are in.
-_VALUES = frozenset("default const example examples enum x-example".split())
-_BRANCHES = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
-_OF_A_TOOL = frozenset("parameters input_schema inputSchema description parameters_json_schema".split())
+_VALUES = frozenset(["default", "const", "example", "examples", "enum", "x-example"])
+_BRANCHES = frozenset(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"])
+_OF_A_TOOL = frozenset(["parameters", "input_schema", "inputSchema", "description", "parameters_json_schema"])
 
 
 def schemas_mended(given: Any, mend: Mend) -> Any:

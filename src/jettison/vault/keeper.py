@@ -6,13 +6,13 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jettison.errors import SecretGone, StoreConflict, VaultError
-from jettison.vault.grants import Grant
 from jettison.vault.declared import schemas_mended, task_mended
+from jettison.vault.grants import Grant
 from jettison.vault.leaves import NOWHERE, Calls, Origin, json_strings, rewritten
 from jettison.vault.placeholders import PLACEHOLDER, name_of, placeholder
 from jettison.vault.rehydrate import Rehydrator, rehydrated
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jettison.vault.vault import Vault
 
 __all__ = ["Arrived", "Keeper", "Seen"]
+
 
 class Seen:
     """A message that held secrets, for comparing alone: it equals what it was made of, and says nothing of it."""
@@ -214,7 +215,7 @@ class Keeper:
             self._unsaved[known] = secret
         return known
 
-    def _learn(self, name: str, variants: Collection[str]) -> None:
+    def _learn(self, name: str, variants: Iterable[str]) -> None:
         before = len(self._variants)
         for variant in variants:
             self._variants.setdefault(variant, name)

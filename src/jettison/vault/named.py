@@ -14,16 +14,23 @@ __all__ = ["name_around", "named", "value_kind"]
 _NAME = re.compile(r"[\w.-]{0,60}")
 # What stands between a name and its value; the quotes may be escaped, as in JSON inside JSON.
 _ASSIGN = re.compile(
-    r"""(?P<close>\\{0,3}["'`]?\]?)\s{0,4}(?:=>|:=|==?(?!=)|:(?!:)|::?(?=\s)|<-)\s{0,4}(?P<open>[brfu]?\\{0,3}["'`]{1,3})?""",
+    r"""(?P<close>\\{0,3}["'`]?\]?)\s{0,4}(?:=>|:=|==?(?!=)|:(?!:)|::?(?=\s)|"""
+    r"""<-)\s{0,4}(?P<open>[brfu]?\\{0,3}["'`]{1,3})?""",
     re.IGNORECASE,
 )
 _TYPED = re.compile(  # const API_KEY: string = "…"; let password: &str = "…"
     r"""(?P<close>)\s?:\s?&?(?:'static )?[A-Za-z_][\w<>\[\]?., |]{0,30}?\s{0,2}=\s{0,2}(?P<open>["'`])"""
 )
-_XML = re.compile(r"(?P<close>)(?:\s[^<>\n]{0,100})?>(?:\s{0,20}<(?:value|string|b|i|code|strong)>)?(?P<open>)(?=[^<>\n]{1,300}</)", re.IGNORECASE)
+_XML = re.compile(
+    r"(?P<close>)(?:\s[^<>\n]{0,100})?>(?:\s{0,20}<(?:value|string|b|i|code|strong)>)?(?P<open>)(?=[^<>\n]{1,300}</)",
+    re.IGNORECASE,
+)
 _PLIST = re.compile(r"(?P<close>)</key>\s{0,20}<string>(?P<open>)(?=[^<>\n]{1,300}</)", re.IGNORECASE)
 _FLAG = re.compile(r"""(?P<close>)[ \t]{1,8}(?P<open>["'])?(?=[^\s-])""")
-_FIELDS = r"""(?:\s{0,4},\s{0,40}\\{0,3}["'][\w-]{1,20}\\{0,3}["']\s{0,4}:\s{0,4}(?:\\{0,3}["'][^"'\\\n]{0,60}\\{0,3}["']|[\w.]{1,20})){0,4}?"""
+_FIELDS = (
+    r"""(?:\s{0,4},\s{0,40}\\{0,3}["'][\w-]{1,20}\\{0,3}["']\s{0,4}:\s{0,4}"""
+    r"""(?:\\{0,3}["'][^"'\\\n]{0,60}\\{0,3}["']|[\w.]{1,20})){0,4}?"""
+)
 _PAIR = re.compile(  # "name": "API_TOKEN", "value": "…", with other fields between
     r"""(?P<close>[^"'\\\n]{0,30}\\{0,3}["'])"""
     + _FIELDS
@@ -32,7 +39,8 @@ _PAIR = re.compile(  # "name": "API_TOKEN", "value": "…", with other fields be
     re.IGNORECASE,
 )
 _INNER = re.compile(  # adminPassword: {"value": "…"}; variable "db_token" { default = "…" }
-    r"""(?P<close>\\{0,3}["']?)\s{0,4}:?\s{0,4}\{\s{0,40}\\{0,3}["']?(?:value|default|secret|plaintext)\\{0,3}["']?\s{0,4}"""
+    r"""(?P<close>\\{0,3}["']?)\s{0,4}:?\s{0,4}\{\s{0,40}\\{0,3}["']?(?:value|default|secret|"""
+    r"""plaintext)\\{0,3}["']?\s{0,4}"""
     r"""[:=]\s{0,4}(?P<open>\\{0,3}["'])""",
     re.IGNORECASE,
 )
@@ -40,7 +48,9 @@ _BELOW = re.compile(  # - name: API_TOKEN, and below it  value: …
     r"""(?P<close>["']?)[ \t]{0,4}\r?\n[ \t]{1,40}value:[ \t]{1,4}(?P<open>["'])?(?=\S)"""
 )
 # add key="ApiKey" value="…"; headers.set("X-Auth-Token", "…"); define('DB_PASSWORD', '…'); ["Authorization", "…"]
-_BESIDE = re.compile(r"""(?P<close>\\{0,3}["'])(?:\s{1,3}(?:value|content)\s{0,2}=\s{0,2}|\s{0,2},\s{0,3})(?P<open>\\{0,3}["'])""")
+_BESIDE = re.compile(
+    r"""(?P<close>\\{0,3}["'])(?:\s{1,3}(?:value|content)\s{0,2}=\s{0,2}|\s{0,2},\s{0,3})(?P<open>\\{0,3}["'])"""
+)
 _OTHERWISE = re.compile(  # process.env.SECRET || '…'; ENV["KEY"] or "…"; ${PASSWORD:-…}
     r"""(?P<close>["']?[\])]?)(?:\s{0,2}(?:\|\||\?\?|\bor\b)\s{0,2}(?P<open>["'`]))"""
 )
@@ -51,11 +61,14 @@ _DEFAULT = re.compile(r"(?P<close>):-(?P<open>)(?=[^}\s]{4,200}\})")
 _CALL = re.compile(r"""(?P<close>)\(\s{0,2}(?P<open>["'`])""")  # setApiKey("…")
 # fill("#password", "…"); locator("input[name=password]").fill("…"); By.ID, "passwd").send_keys("…")
 _TYPED_IN = re.compile(
-    r"""(?P<close>[^\s"'`(),]{0,40}["'`])(?:["'\])\s]{0,6}\.\s{0,2}(?:fill|type|send_?keys|set_?value|press_?sequentially|input)\("""
+    r"""(?P<close>[^\s"'`(),]{0,40}["'`])(?:["'\])\s]{0,6}\.\s{0,2}(?:fill|type|send_?keys|set_?value|"""
+    r"""press_?sequentially|input)\("""
     r"""\s{0,2}|["'`\])]{0,3}\s{0,2},\s{0,3})(?P<open>["'`])""",
     re.IGNORECASE,
 )
-_FILLS = re.compile(r"(?:fill|type|send_?keys|set_?value|sequentially|input|setdefault|getenv|environ|define|set|header)\W", re.I)
+_FILLS = re.compile(
+    r"(?:fill|type|send_?keys|set_?value|sequentially|input|setdefault|getenv|environ|define|set|header)\W", re.I
+)
 _SQL = re.compile(r"""(?P<close>)\s{1,3}(?:by\s{1,3}|as\s{1,3})?(?P<open>['"])""", re.IGNORECASE)
 _IN_SQL = re.compile(r"\b(?:with|role|user|set|encrypted|identified|define|field|in)\b", re.IGNORECASE)
 _SETS = re.compile(r"\b(?:set|ENV|ARG)[ \t]{1,3}(?:\S{1,60}:)?\Z")
@@ -100,7 +113,9 @@ def _value_at(text: str, start: int, end: int, name: str, kind: str) -> Span | N
         return None if link is None else _value(text, link, name, kind, False)
     if after not in _AFTER:
         return None
-    if after == ":" and before in (":", "/") and not text[end + 1 : end + 2].isspace():  # arn:aws:secretsmanager:…:secret:…
+    if (
+        after == ":" and before in (":", "/") and not text[end + 1 : end + 2].isspace()
+    ):  # arn:aws:secretsmanager:…:secret:…
         return None
     if before == "{" and text[start - 2 : start - 1] == "$":
         link = _DEFAULT.match(text, end)
@@ -125,8 +140,8 @@ def _value_at(text: str, start: int, end: int, name: str, kind: str) -> Span | N
     if link is not None:
         found = _value(text, link, name, kind, before in ("?", "&") and start > 0)
         if found is None and link.re is _ASSIGN and not link.group("open"):  # = process.env.PASSWORD ?? "…"
-            other = _EXPRESSION.match(text, link.end())
-            found = None if other is None else _value(text, other, name, kind, False)
+            inner = _EXPRESSION.match(text, link.end())
+            found = None if inner is None else _value(text, inner, name, kind, False)
         return found
     return _loose(text, start, end, name, kind)
 
@@ -163,7 +178,11 @@ def _loose(text: str, start: int, end: int, name: str, kind: str) -> Span | None
 
 
 def _strong(value: str, kind: str) -> bool:
-    return (kind == "password" and password_like(value) > 0) or opaque(value) or (kind == "one-time-code" and value.isdigit())
+    return (
+        (kind == "password" and password_like(value) > 0)
+        or opaque(value)
+        or (kind == "one-time-code" and value.isdigit())
+    )
 
 
 def _value(text: str, link: re.Match[str], name: str, kind: str, in_url: bool) -> Span | None:
@@ -263,5 +282,10 @@ def _password(value: str, quoted: bool, sure: bool) -> bool:
     if " " in value:
         return quoted and value.count(" ") <= 8 and mixed(value.replace(" ", "")) and ": " not in value
     if quoted or sure:
-        return not is_code_value(value) or mixed(value) or (value.isalpha() and len(value) >= 5) or password_like(value) > 0
+        return (
+            not is_code_value(value)
+            or mixed(value)
+            or (value.isalpha() and len(value) >= 5)
+            or password_like(value) > 0
+        )
     return mixed(value) and not is_code_value(value) and "(" not in value

@@ -13,14 +13,93 @@ _PASSWORDS = (
     "storepass", "keypass", "userpass", "dbpass", "masterauth", "пасс", "пароли",
 )  # fmt: skip
 _OTHER_KEYS = frozenset(
-    "file object cache primary foreign partition sort hash map item row group index s3 blob storage i18n message event "
-    "node component react lookup routing idempotency dedup dedupe record doc document data image media asset name path "
-    "issue project board ticket column field state query sk pk hot short turkey monkey donkey".split()
+    [
+        "file",
+        "object",
+        "cache",
+        "primary",
+        "foreign",
+        "partition",
+        "sort",
+        "hash",
+        "map",
+        "item",
+        "row",
+        "group",
+        "index",
+        "s3",
+        "blob",
+        "storage",
+        "i18n",
+        "message",
+        "event",
+        "node",
+        "component",
+        "react",
+        "lookup",
+        "routing",
+        "idempotency",
+        "dedup",
+        "dedupe",
+        "record",
+        "doc",
+        "document",
+        "data",
+        "image",
+        "media",
+        "asset",
+        "name",
+        "path",
+        "issue",
+        "project",
+        "board",
+        "ticket",
+        "column",
+        "field",
+        "state",
+        "query",
+        "sk",
+        "pk",
+        "hot",
+        "short",
+        "turkey",
+        "monkey",
+        "donkey",
+    ]
 )
 _PUBLIC = frozenset(["public", "publishable", "anon", "site", "csrftokenname"])
 _PASS_BEFORE = frozenset(
-    "db ftp smtp mail imap ldap sudo become ssh user admin root mysql postgres pg redis wifi wi fi vpn router app my "
-    "login account http proxy backup zip".split()
+    [
+        "db",
+        "ftp",
+        "smtp",
+        "mail",
+        "imap",
+        "ldap",
+        "sudo",
+        "become",
+        "ssh",
+        "user",
+        "admin",
+        "root",
+        "mysql",
+        "postgres",
+        "pg",
+        "redis",
+        "wifi",
+        "wi",
+        "fi",
+        "vpn",
+        "router",
+        "app",
+        "my",
+        "login",
+        "account",
+        "http",
+        "proxy",
+        "backup",
+        "zip",
+    ]
 )
 _KEY_BEFORE = frozenset(
     [
@@ -157,13 +236,13 @@ def kind_of_name(name: str) -> str | None:
         return kind_of_name("_".join(words[:-1]))
     if joined.endswith(_PASSWORDS) or last == "pass":
         return "password"
-    if joined.endswith("secret") or (last == "value" and before == "secret") or joined.endswith("secretkeybase"):
+    if joined.endswith(("secret", "secretkeybase")) or (last == "value" and before == "secret"):
         return "secret"
     if last in ("pat", "oauth") and before:
         return "token"
     if joined.endswith("token") and before not in _TOKEN_BEFORE:
         return "token"
-    if (last == "key" and before in _KEY_BEFORE) or joined.endswith("keydata") or joined.endswith(tuple(_GLUED_KEYS)):
+    if (last == "key" and before in _KEY_BEFORE) or joined.endswith(("keydata", *_GLUED_KEYS)):
         return "api-key"
     if any(tuple(words[-len(code) :]) == code for code in _CODES):
         return "one-time-code"

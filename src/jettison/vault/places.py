@@ -12,7 +12,17 @@ from jettison.vault.naming import kind_of_name
 from jettison.vault.spans import Span
 from jettison.vault.strength import opaque, password_like
 
-__all__ = ["address", "parameters", "placed", "private_jwk", "signing"]
+__all__ = [
+    "address",
+    "argument",
+    "keyed",
+    "of_oracle",
+    "of_tcp",
+    "parameters",
+    "placed",
+    "private_jwk",
+    "signing",
+]
 
 _BEARER = re.compile(r"bearer(?:\s|%20|\+){1,3}([A-Za-z0-9._~+/=-]{8,4000})", re.IGNORECASE)
 _BASIC = re.compile(r"basic\s{1,3}([A-Za-z0-9+/]{6,400}={0,2})", re.IGNORECASE)
@@ -47,7 +57,9 @@ _PAIR = re.compile(
     re.IGNORECASE,
 )
 _JWK = re.compile(r"""["']d\\{0,3}["']\s{0,4}:\s{0,4}\\{0,3}["']([\w-]{40,1000})\\{0,3}["']""")
-_SIGN = re.compile(r"""jwt\.(?:sign|encode|verify|decode)\([^\n]{0,160}?,\s{0,3}["'`]([A-Za-z0-9_+/=.!-]{12,200})["'`]""")
+_SIGN = re.compile(
+    r"""jwt\.(?:sign|encode|verify|decode)\([^\n]{0,160}?,\s{0,3}["'`]([A-Za-z0-9_+/=.!-]{12,200})["'`]"""
+)
 
 
 def placed(text: str, low: bytes, at: int, word: str) -> Iterator[Span]:
@@ -68,9 +80,11 @@ def placed(text: str, low: bytes, at: int, word: str) -> Iterator[Span]:
         found = _AUTH.match(text, at)
         if found is not None and mixed(found.group(1)) and not is_mask(found.group(1)) and not is_code_value(found[1]):
             yield Span(found.start(1), found.end(1), "authorization")
-    elif low.startswith((b"auth\"", b"auth\\\""), at):
+    elif low.startswith((b'auth"', b'auth\\"'), at):
         found = _DOCKER.match(text, at)
-        if found is not None and (_is_basic(found.group(1)) or "auths" in text[max(0, at - 300) : at] or opaque(found.group(1), 12)):
+        if found is not None and (
+            _is_basic(found.group(1)) or "auths" in text[max(0, at - 300) : at] or opaque(found.group(1), 12)
+        ):
             yield Span(found.start(1), found.end(1), "basic-auth")
     else:
         found = _PAIR.match(text, at)
@@ -84,7 +98,9 @@ def private_jwk(text: str, at: int) -> Span | None:
     return None if found is None else Span(found.start(1), found.end(1), "private-key")
 
 
-_KEYED = re.compile(r"""hmac(?:\.new)?\(\s{0,3}(?:["'][\w-]{2,12}["']\s{0,2},\s{0,3})?b?["']([^\s"']{8,200})["']""", re.IGNORECASE)
+_KEYED = re.compile(
+    r"""hmac(?:\.new)?\(\s{0,3}(?:["'][\w-]{2,12}["']\s{0,2},\s{0,3})?b?["']([^\s"']{8,200})["']""", re.IGNORECASE
+)
 _ARGUMENTS = re.compile(
     r"""\(\s{0,20}(?:[^()"'\n]{0,80}?,\s{0,20}){0,3}?(?:["'][^"'\n]{1,80}["']|[\w.]{1,40})\s{0,3},\s{0,20}(?:\w{1,20}\s{0,2}=\s{0,2})?["']([^"'\n]{4,200})["']"""
     r"""(?:\s{0,3},\s{0,20}["']([^"'\n]{4,200})["'])?"""
@@ -100,8 +116,8 @@ def keyed(text: str, at: int) -> Span | None:
 
 
 def argument(text: str, at: int) -> Span | None:
-    """The password among the arguments of a call: `connect(host, "anna", "…")`. `at`: the bracket."""
-    found = _ARGUMENTS.match(text, at)
+    """The password among the arguments of a call: `connect(host, "anna", "…")`."""
+    found = _ARGUMENTS.match(text, text.find("(", at, at + 20)) if text.find("(", at, at + 20) >= 0 else None
     for group in (2, 1) if found is not None else ():
         value = found.group(group) if found is not None else None
         if value and found is not None and not is_mask(value) and password_like(value) and " " not in value:
@@ -109,13 +125,17 @@ def argument(text: str, at: int) -> Span | None:
     return None
 
 
-def source_name(text: str, at: int, word: str) -> Span | None:
-    """`anna:…@tcp(host)`, `dsn: anna/…@host:1521/ORCL`."""
-    if word == "@tcp(":
-        begin = max(0, at - 120)
-        found = _TCP.search(text, max(text.rfind(mark, begin, at) for mark in "\"'`\n =") + 1 or begin, at)
-    else:
-        found = _ORACLE.search(text, at, at + 120)
+def of_tcp(text: str, at: int) -> Span | None:
+    """`anna:…@tcp(host)`. `at`: the @."""
+    begin = max(0, at - 120)
+    start = max(text.rfind(mark, begin, at) for mark in "\"'`\n =") + 1
+    found = _TCP.search(text, start or begin, at)
+    return Span(found.start(1), found.end(1), "url-password") if found is not None and not is_mask(found[1]) else None
+
+
+def of_oracle(text: str, at: int) -> Span | None:
+    """`dsn: anna/…@host:1521/ORCL`."""
+    found = _ORACLE.search(text, at, at + 120)
     return Span(found.start(1), found.end(1), "url-password") if found is not None and not is_mask(found[1]) else None
 
 
@@ -159,8 +179,10 @@ def parameters(text: str) -> Iterator[Span]:
         if signed or (_SECRET_PARAMETERS.fullmatch(name) is not None and len(value) >= 16 and mixed(value)):
             yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), "url-token")
         elif (kind := kind_of_name(name)) is not None and not value.isdigit():
-            if kind not in ("maybe-key", "session-id") or opaque(value, 16):
-                kind = "url-token" if kind in ("maybe-key", "session-id") else kind
+            vague = kind in ("maybe-key", "session-id")
+            if vague:
+                kind = "url-token"
+            if not vague or opaque(value, 16):
                 yield Span(found.start(2), found.start(2) + len(value.rstrip(".,)]}")), kind)
 
 
@@ -168,9 +190,15 @@ def _cookies(text: str, at: int) -> Iterator[Span]:
     start = at - 4 if text[max(0, at - 4) : at].lower() == "set-" else at
     listed = _JAR.match(text, start)
     if listed is not None:  # cookies={"session": "…"}
-        for crumb in _JAR_CRUMB.finditer(text, listed.end(), min(listed.end() + 1000, (text.find("}", listed.end()) + 1 or 1 << 60))):
-            if _HARMLESS_COOKIES.fullmatch(crumb.group(1)) is None and len(crumb.group(2)) >= 16 and _opaque(crumb.group(2)):
-                yield Span(crumb.start(2), crumb.end(2), "cookie")
+        for pair in _JAR_CRUMB.finditer(
+            text, listed.end(), min(listed.end() + 1000, (text.find("}", listed.end()) + 1 or 1 << 60))
+        ):
+            if (
+                _HARMLESS_COOKIES.fullmatch(pair.group(1)) is None
+                and len(pair.group(2)) >= 16
+                and _opaque(pair.group(2))
+            ):
+                yield Span(pair.start(2), pair.end(2), "cookie")
         return
     found = _COOKIE.match(text, start)
     if found is None:

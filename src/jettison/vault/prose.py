@@ -16,13 +16,16 @@ from jettison.vault.strength import MARK, STRONG, WEAK, changes, opaque, passwor
 __all__ = ["login_pair", "told"]
 
 _NOUN = re.compile(
-    r"(?P<password>passwords?|passphrases?|passcode|passwd|pass|pwd|pw|парол(?:ь|я|ем|ю|и)|пасс(?:ом)?|psw)(?![\w(=@%/+&-])|"
+    r"(?P<password>passwords?|passphrases?|passcode|passwd|pass|pwd|pw|парол(?:ь|я|ем|ю|и)|пасс(?:ом)?|"
+    r"psw)(?![\w(=@%/+&-])|"
     r"(?P<key>(?:keys?|secret|creds?|credentials?|ключ(?:а|ом|и)?|секрет(?:а|ы)?|секретк[аиу])(?![\w(=@%/+&-]))|"
     r"(?P<token>(?:tokens?|токен(?:а|ом|ы)?)(?![\w(=@%/+&-]))",
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(
-    r"\b(?:cache|primary|sort|partition|foreign|object|s3|i18n|public|publishable|host|routing|lookup|dict|map|index|ssh|site|idempotency|открытый|публичный)[ _-]\Z", re.I
+    r"\b(?:cache|primary|sort|partition|foreign|object|s3|i18n|public|publishable|host|routing|lookup|dict|map|"
+    r"index|ssh|site|idempotency|открытый|публичный)[ _-]\Z",
+    re.I,
 )
 _WINDOW = 110
 _WORD = re.compile(r"[^\s\"'`«»“”„<>|,;]+")
@@ -30,37 +33,47 @@ _MARKED = re.compile(  # a word with a digit or a sign
     r"(?<![^\s\"'`«»“”„<>|,;])[^\s\"'`«»“”„<>|,;\d!$%^*+#~_@.:/-]*[\d!$%^*+#~_@.:/-][^\s\"'`«»“”„<>|,;]*"
 )
 _LINK = re.compile(
-    r"(?:[’']s\b)?(?:\s{0,3}(?::|=|—|–|->|→|-(?=\s))|\s{1,3}(?:is|was|are|this|it's|это|такой|такая|теперь|будет|был|стал|вот|now|"
+    r"(?:[’']s\b)?(?:\s{0,3}(?::|=|—|–|->|→|-(?=\s))|\s{1,3}(?:is|was|are|this|it's|это|такой|такая|теперь|"
+    r"будет|был|стал|вот|now|"
     r"still|set|to|changed|as|на|new|here|from)\b|\s{0,3}(?:[’']s\b))*\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}",
     re.IGNORECASE,
 )
 _LINKED = re.compile(
-    r"(?::|=|—|–|->|→|\s-(?=\s)|\b(?:is|was|are|be|type|enter|to|from|with|use|using|это|на|такой|вот|теперь|как)|[’']s)\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}\Z", re.I
+    r"(?::|=|—|–|->|→|\s-(?=\s)|\b(?:is|was|are|be|type|enter|to|from|with|use|using|это|на|такой|вот|теперь|"
+    r"как)|[’']s)\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}\Z",
+    re.I,
 )
 _ALONE = re.compile(
-    r"[^\n]{0,60}?(?P<asked>[?:])?!?[ \t]{0,4}\r?\n\s{0,8}(?:[A-Za-z]{1,8}:[ \t]{1,2}|>\s)?[`*\"]{0,2}(?P<value>[^\s`*\"<>]{5,200})[`*\"]{0,2}[ \t]*(?:\r?\n|\Z)"
+    r"[^\n]{0,60}?(?P<asked>[?:])?!?[ \t]{0,4}\r?\n\s{0,8}(?:[A-Za-z]{1,8}:[ \t]{1,2}|"
+    r">\s)?[`*\"]{0,2}(?P<value>[^\s`*\"<>]{5,200})[`*\"]{0,2}[ \t]*(?:\r?\n|\Z)"
 )
 _USER_PAIR = re.compile(r"[\w.@-]{2,40}:(?!//)(?=\S{5})|\w{2,40}=(?=\S{5})")
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 # A hash, an id or a number of these is none of the noun before them.
 _OTHERS = re.compile(
-    r"\b(?:hash|sha\d*|md5|commit|digest|ids?|uuid|count|counts|file|path|url|version|expires?|length|size|limit|type|name|"
+    r"\b(?:hash|sha\d*|md5|commit|digest|ids?|uuid|count|counts|file|path|url|version|expires?|length|size|"
+    r"limit|type|name|"
     r"kind|number|line|error|branch|checksum|fingerprint|public|publishable|логин|хеш|коммит|файл|номер)\b",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"(?:\b(?:use|using|try|enter|set|with|to|was|is|type|it|на|с|введи(?:те)?|используй(?:те)?|попробуй(?:те)?|под)|[:—–-])\s{1,3}"
+    r"(?:\b(?:use|using|try|enter|set|with|to|was|is|type|it|на|с|введи(?:те)?|используй(?:те)?|попробуй(?:те)?|"
+    r"под)|[:—–-])\s{1,3}"
     r"[\"'`«“„*(]{0,2}\Z",
     re.IGNORECASE,
 )
 _AS = re.compile(
-    r"[\"'`»”*)]{0,2},?\s{1,3}(?:is|was|as|for now|that's|for|—|–|-|как|это|в качестве|вместо|больше)[^.;:\n]{0,40}\Z", re.IGNORECASE
+    r"[\"'`»”*)]{0,2},?\s{1,3}(?:is|was|as|for now|that's|for|—|–|-|как|это|в качестве|вместо|больше)[^.;:\n]{0,40}\Z",
+    re.IGNORECASE,
 )
 _PAIR = re.compile(
-    r"(?P<who>[\w.@+\\-]{2,60})(?:\s{0,2}/\s{0,2}|:|,?\s{1,3}(?:with|and|и|с)\s{1,3}(?:the\s+)?(?:pass\w*\s+|парол\w*\s+)?|"
+    r"(?P<who>[\w.@+\\-]{2,60})(?:\s{0,2}/\s{0,2}|:|,?\s{1,3}(?:with|and|и|с)\s{1,3}(?:the\s+)?(?:pass\w*\s+|"
+    r"парол\w*\s+)?|"
     r"\s{0,2},\s{0,2}(?=[^\s,]*\d))[\"'`«]?(?P<value>[^\s\"'`«»<>|,;/]{5,60})"
 )
-_PAIRS = re.compile(r"\b(?:as|under|for|under|account|user|username|login|log in|sign in|are|is|под|логин\w*)\b|[:—-]", re.IGNORECASE)
+_PAIRS = re.compile(
+    r"\b(?:as|under|for|under|account|user|username|login|log in|sign in|are|is|под|логин\w*)\b|[:—-]", re.IGNORECASE
+)
 _JOINTS = ("/", ":", "with", "с")
 _HEAD = re.compile(r"\w+")
 _SLASHED = re.compile(  # login/password: anna / Qwerty12
@@ -75,12 +88,17 @@ def told(text: str, low: bytes, at: int) -> Span | None:
     if MARK.search(text, max(0, at - 70), at + 2 * _WINDOW) is None:
         return None
     before = text[at - 1 : at]
-    if before and (before.isalnum() or before in "_.$/<{[\\" or (before == ":" and at > 1 and not text[at - 2].isspace()) or (before == "-" and text[at].isascii())):
+    if before and (
+        before.isalnum()
+        or before in "_.$/<{[\\"
+        or (before == ":" and at > 1 and not text[at - 2].isspace())
+        or (before == "-" and text[at].isascii())
+    ):
         return None
     noun = _NOUN.match(text, at)
     if noun is None:
         return None
-    if noun.group("key") and (before in "\"'`" and before or _NO_KEY.search(text, max(0, at - 14), at)):
+    if noun.group("key") and ((before in "\"'`" and before) or _NO_KEY.search(text, max(0, at - 14), at)):
         return None
     kind = "password" if noun.group("password") else "token" if noun.group("token") else "api-key"
     if noun.group().lower() in ("credentials", "creds", "cred", "secret", "секрет", "credential"):
@@ -123,9 +141,7 @@ def _after(text: str, end: int, stop: int, kind: str) -> Span | None:
             start, value = start + pair.end(), value[pair.end() :]
         if not value or value.isalpha():
             continue
-        if _OTHERS.search(between) and not (
-            text[start - 1] in "`\"'«" and between.rstrip(" \"'`«“*").endswith(":")
-        ):
+        if _OTHERS.search(between) and not (text[start - 1] in "`\"'«" and between.rstrip(" \"'`«“*").endswith(":")):
             return None
         if value.isdigit() and len(value) == 1:  # how it is encrypted: `password 0 …`
             digit = word.end()
@@ -209,7 +225,12 @@ def _ahead(text: str, at: int, kind: str) -> Span | None:
             strength = password_like(value)
             if strength >= STRONG or (strength == WEAK and framed and told):
                 return Span(start, start + len(value), kind)
-        elif at - start < 90 and value[:2] == "0x" and len(value) == 66 and text[max(0, at - 8) : at].lower() == "private ":
+        elif (
+            at - start < 90
+            and value[:2] == "0x"
+            and len(value) == 66
+            and text[max(0, at - 8) : at].lower() == "private "
+        ):
             return Span(start, start + len(value), "private-key")
         elif framed and told and opaque(value, 20) and not is_code_value(value):
             return Span(start, start + len(value), kind)
@@ -238,6 +259,12 @@ def login_pair(text: str, low: bytes, at: int) -> Span | None:
     for found in _PAIR.finditer(text, begin.start(), stop):
         value = found.group("value").rstrip(".)")
         strength = password_like(value)
-        if strength >= STRONG or (strength == WEAK and ("@" in found.group("who") or text[found.end("who") : found.start("value")].strip().partition(" ")[0] in _JOINTS)):
+        if strength >= STRONG or (
+            strength == WEAK
+            and (
+                "@" in found.group("who")
+                or text[found.end("who") : found.start("value")].strip().partition(" ")[0] in _JOINTS
+            )
+        ):
             return Span(found.start("value"), found.start("value") + len(value), "password")
     return None

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from jettison.vault.codes import code_entered, code_told, phrase_told
 from jettison.vault.commands import PROGRAMS, commanded
 from jettison.vault.cues import Finder, words_in
 from jettison.vault.named import named
 from jettison.vault.naming import kind_of_name
-from jettison.vault.places import address, argument, keyed, parameters, placed, private_jwk, signing, source_name
+from jettison.vault.places import (
+    address,
+    argument,
+    keyed,
+    of_oracle,
+    of_tcp,
+    parameters,
+    placed,
+    private_jwk,
+    signing,
+)
 from jettison.vault.prose import login_pair, told
 from jettison.vault.spans import Span
 from jettison.vault.tables import column, inserted, manifest, of_line
@@ -26,8 +37,12 @@ _PIPES = "chpasswd|sudo|--password-stdin"
 _ENTERED = "confirm|to verify|to sign|to log|to complete|to finish|для входа|для подтв|чтобы"
 _CALLS = "connect(|connection(|credential(|credentials(|password(|authenticate("
 _OTHERS = "hmac|@tcp(|dsn|://|kty|jwt.|5432:|3306:|*:"
-WORDS = words_in([_NAMES, _NOUNS, _CODES, _PHRASES, _LOGINS, _PLACES, _PIPES, _ENTERED, _CALLS, "|".join(PROGRAMS), _OTHERS])
-"""What the text is searched for. The longest of several that begin alike is found alone: it stands for the shorter too."""
+WORDS = words_in(
+    [_NAMES, _NOUNS, _CODES, _PHRASES, _LOGINS, _PLACES, _PIPES, _ENTERED, _CALLS, "|".join(PROGRAMS), _OTHERS]
+)
+"""What the text is searched for. The longest of several that begin alike is found alone: it stands for the others."""
+_COLUMNS = frozenset(",;|\t\n \"'`)")
+"""What stands behind the name of a column."""
 
 _SETS = {
     name: frozenset(words.split("|"))
@@ -50,15 +65,41 @@ def _rules_of(word: str) -> frozenset[str]:
 
 
 _ENTER = frozenset(_ENTERED.split("|"))
-_CALLED = {word.encode("cp1251"): (word, *(name in _rules_of(word) for name in _SETS)) for word in WORDS}
+class _Called(NamedTuple):
+    """A word, and which rules it calls."""
+
+    word: str
+    name: bool
+    noun: bool
+    code: bool
+    phrase: bool
+    login: bool
+    place: bool
+    command: bool
+
+
+_CALLED = {word.encode("cp1251"): _Called(word, **{name: name in _rules_of(word) for name in _SETS}) for word in WORDS}
 
 
 _FINDER = Finder(WORDS)
 
 
+_ALONE: dict[str, Callable[[str, int], Span | None]] = {
+    "://": address,
+    "kty": private_jwk,
+    "jwt.": signing,
+    "hmac": keyed,
+    "@tcp(": of_tcp,
+    "dsn": of_oracle,
+    **dict.fromkeys(("5432:", "3306:", "*:"), of_line),
+    **dict.fromkeys(_CALLS.split("|"), argument),
+}
+"""Rules of one word."""
+
+
 def ruled_spans(text: str, low: bytes) -> Iterator[Span]:
     """Everything that our own rules find beside shapes. `low` is the text, folded; spans may overlap."""
-    reached = pair = jwk = table = block = 0
+    reached = pair = table = block = 0
     for at, cue in _FINDER.find(low, text.isascii()):
         word, name, noun, code, phrase, login, place, command = _CALLED[cue]
         if name and at >= reached:  # not twice for `secret_token`
@@ -66,15 +107,13 @@ def ruled_spans(text: str, low: bytes) -> Iterator[Span]:
             if span is not None:
                 yield span
                 reached = max(reached, span.start)
-            elif (below := text[reached : reached + 1]) and below in ",;|\t\n \"'`)" and kind_of_name(text[at:reached]):
+            elif text[reached : reached + 1] in _COLUMNS and kind_of_name(text[at:reached]):
                 if at >= table:
                     spans, table = column(text, at, reached)
                     yield from spans
                 yield from inserted(text, at)
-        if noun:
-            span = told(text, low, at)
-            if span is not None:
-                yield span
+        if noun and (span := told(text, low, at)) is not None:
+            yield span
         if code and (span := code_told(text, low, at)) is not None:
             yield span
         if login and at >= pair and (span := login_pair(text, low, at)) is not None:
@@ -88,23 +127,9 @@ def ruled_spans(text: str, low: bytes) -> Iterator[Span]:
             yield span
         if word in _ENTER and (span := code_entered(text, low, at)) is not None:
             yield span
-        if word == "://" and (span := address(text, at)) is not None:
+        if (rule := _ALONE.get(word)) is not None and (span := rule(text, at)) is not None:
             yield span
-        elif word.startswith("secret"):
-            if at >= block and text[max(0, at - 6) : at] == "kind: ":
-                spans, block = manifest(text, at)
-                yield from spans
-        elif word == "kty" and at >= jwk and (span := private_jwk(text, at)) is not None:
-            yield span
-            jwk = span.end
-        elif word == "jwt." and (span := signing(text, at)) is not None:
-            yield span
-        elif word == "hmac" and (span := keyed(text, at)) is not None:
-            yield span
-        elif word in ("@tcp(", "dsn") and (span := source_name(text, at, word)) is not None:
-            yield span
-        elif word[-1] == "(" and (span := argument(text, at + len(cue) - 1)) is not None:
-            yield span
-        elif word in ("5432:", "3306:", "*:") and (span := of_line(text, at)) is not None:
-            yield span
+        if word.startswith("secret") and at >= block and text[max(0, at - 6) : at] == "kind: ":
+            spans, block = manifest(text, at)
+            yield from spans
     yield from parameters(text)

@@ -22,7 +22,9 @@ _CLASS = str.maketrans(
     }
 )
 _RUNS = re.compile(r"a+|A+|0+|[^aA0]+")
-_NO_PASSWORD = re.compile(r"[(){}\[\]\\|<>=;\"'`,]|://|^[@#/~.-]|/.*/|\.(?:com|org|net|io|test|ru|html?|js|py|md)\b|:\d+$|\w\?\w|\w&\w|:!|^\w+@\d+$|\d%$")
+_NO_PASSWORD = re.compile(
+    r"[(){}\[\]\\|<>=;\"'`,]|://|^[@#/~.-]|/.*/|\.(?:com|org|net|io|test|ru|html?|js|py|md)\b|:\d+$|\w\?\w|\w&\w|:!|^\w+@\d+$|\d%$"
+)
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 _HEX = re.compile(r"(?:0x)?[0-9a-f]{6,}|(?:0x)?[0-9A-F]{6,}")
 _NUMBERED = re.compile(
