@@ -100,7 +100,7 @@ def test_no_secret_of_any_kind_is_anywhere(part, tmp_path, caplog):
         vault=Vault(tmp_path / "secrets.db", keys=generate_key(), rule_sets=()),
         conversation="chat",
     )
-    session.task.goal = f"Use {values[0]}" if "\n" not in values[0] else "Go on"
+    session.task.goal = f"Go on. {told(kinds[0], values[0], 0)}"
     places, screen = [], io.StringIO()
     for end in range(2, len(history) + 1, 4):
         try:
