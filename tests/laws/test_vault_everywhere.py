@@ -83,7 +83,9 @@ def test_no_secret_of_any_kind_is_anywhere(part, tmp_path, caplog):
 
     def judge(question):
         judged.append(question.prompt)
-        return json.dumps({name: {"usefulness": 0.5, "reason": "x"} for name in re.findall(r"\bp\d+\b", question.prompt)})
+        return json.dumps(
+            {name: {"usefulness": 0.5, "reason": "x"} for name in re.findall(r"\bp\d+\b", question.prompt)}
+        )
 
     policy = Policy(
         budget=Budget(window=2_400),

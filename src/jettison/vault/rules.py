@@ -65,6 +65,8 @@ def _rules_of(word: str) -> frozenset[str]:
 
 
 _ENTER = frozenset(_ENTERED.split("|"))
+
+
 class _Called(NamedTuple):
     """A word, and which rules it calls."""
 
