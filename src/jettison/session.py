@@ -107,8 +107,10 @@ class Session:
         if store is not None:
             from jettison.store import opened as opened_store
 
-            if vault is not None:
-                raise ConfigError("a vault and a store cannot be used in one session yet: keep the session in memory")
+            if vault is not None and not vault.lasting:
+                raise ConfigError(
+                    "with a store the vault needs one too, or another process has not the secrets: Vault('secrets.db')"
+                )
             if conversation is None:
                 raise ConfigError("a store needs the key of the conversation: Session(…, conversation='chat-17')")
             self._store = opened_store(store)
@@ -234,9 +236,13 @@ class Session:
     # what lasts
 
     def save(self) -> bytes:
-        """The state of the session, for `load`. Without the messages: they come with the next call."""
-        if self.vault is not None:
-            raise ConfigError("a session with a vault cannot be saved yet: it would know its messages by their secrets")
+        """The state of the session, for `load`. Without the messages: they come with the next call.
+
+        With a vault it holds placeholders, never a secret: those are in the vault's own store. Raises ConfigError for
+        a vault in memory, which nobody could find again.
+        """
+        if self.vault is not None and not self.vault.lasting:
+            raise ConfigError("a session with a vault in memory cannot be saved: Vault('secrets.db') keeps the secrets")
         with self._gate.held():
             return self._saved(self._state)
 
@@ -248,12 +254,14 @@ class Session:
         *,
         model: str | None = None,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
     ) -> Session:
         """The session that was saved, on its wire, for its model unless another one is given.
 
         Its next call gives what the saved session's would. An archive in memory begins empty, and has again what
-        the history's stubs point at after the next call. Raises StoreError for what `save` did not write,
-        ConfigError for a counter other than the one it was saved with.
+        the history's stubs point at after the next call. `vault`: the one it was saved with, on the same store. Raises
+        StoreError for what `save` did not write, ConfigError for a counter other than the one it was saved with, and
+        for a session with a vault that is loaded without, or the other way round.
         """
         from jettison.saved import unpacked
 
@@ -262,6 +270,8 @@ class Session:
             policy, wire=found["wire"], model=model or found["model"], archive=archive, conversation=found["own"]
         )
         session.conversation = found["conversation"]
+        if vault is not None:
+            session.vault = vault.open(session.conversation)
         session._adopt(found, 0)
         return session
 
@@ -301,6 +311,9 @@ class Session:
         from jettison.saved import FORMAT, packed, written, written_task
         from jettison.tokens import describe
 
+        if self.vault is not None:
+            self.vault.arrive_task(self.task)
+            self.vault.save()
         return packed(
             {
                 "format": FORMAT,
@@ -311,6 +324,7 @@ class Session:
                 "counter": describe(self.counter)[0],
                 "ratio": self._ratio,
                 "pinned": sorted(self._pinned),
+                "vault": None if self.vault is None else self.vault.names(),
                 "state": written(state, self._costs.cost),
                 "task": written_task(self.task),
                 "limits": [[*key, *seen] for key, seen in self._reader._limits.items()],
@@ -326,7 +340,14 @@ class Session:
         for what, ours in (("wire", self.wire.name), ("counter", counter)):
             if data[what] != ours:
                 raise ConfigError(f"this conversation was saved with {what}={data[what]!r}, here it is {ours!r}")
+        if (data.get("vault") is None) != (self.vault is None):
+            raise ConfigError(
+                f"this conversation was saved {'without' if self.vault else 'with'} a vault: go on with the same"
+            )
         state, theirs = state_of(data["state"]), task_of(data["task"])
+        if self.vault is not None and set(self.vault.names()) <= set(data["vault"]):
+            # No secret is news to older messages.
+            state = replace(state, history=replace(state.history, known=self.vault.known))
         merge_task(self.task, self._declared, theirs)
         self._declared = copy_task(theirs)
         self._state, self._version = state, version
@@ -340,6 +361,8 @@ class Session:
         from jettison.saved import unpacked
         from jettison.state import State
 
+        if self.vault is not None:
+            self.vault.refresh()
         found = self._store.load(self.conversation, self._version)
         if found is None:
             if self._version:  # deleted: there is nothing to go on from
@@ -444,7 +467,13 @@ class Session:
             fitting, answer = self._fitting(call), None
             steps = fitting.steps()
             if self.vault is not None and self.vault.unsaved:
-                yield Effect(self.vault.save)
+                try:
+                    yield Effect(self.vault.save)
+                except StoreConflict:
+                    if attempt == ATTEMPTS:
+                        raise
+                    self._undo(limits)  # another worker gave one of the placeholders away
+                    continue
             while True:
                 try:
                     effect = steps.send(answer)
@@ -485,6 +514,8 @@ class Session:
         from jettison.saved import copy_task
         from jettison.state import Kit
 
+        if self.vault is not None:
+            call = self.vault.arrive_call(call, self.task)
         kit = Kit(
             policy=self.policy,
             wire=self.wire,
