@@ -68,39 +68,6 @@ _OTHER_KEYS = frozenset(
     ]
 )
 _PUBLIC = frozenset(["public", "publishable", "anon", "site", "csrftokenname"])
-_PASS_BEFORE = frozenset(
-    [
-        "db",
-        "ftp",
-        "smtp",
-        "mail",
-        "imap",
-        "ldap",
-        "sudo",
-        "become",
-        "ssh",
-        "user",
-        "admin",
-        "root",
-        "mysql",
-        "postgres",
-        "pg",
-        "redis",
-        "wifi",
-        "wi",
-        "fi",
-        "vpn",
-        "router",
-        "app",
-        "my",
-        "login",
-        "account",
-        "http",
-        "proxy",
-        "backup",
-        "zip",
-    ]
-)
 _KEY_BEFORE = frozenset(
     [
         "api",
