@@ -74,9 +74,9 @@ def _bases(segments: Sequence[Segment]) -> list[float]:
     out = []
     for segment in segments:
         key, size = segment.key, len(segment.text)
-        named = names.get(key)
+        named = key[:1] != "[" and names.get(key)
         if named is None:
-            named = names[key] = key[:1] != "[" and is_keyish(key)
+            named = names[key] = is_keyish(key)
         if named and size <= PROSE:
             out.append(NAME)
         elif segment.text in _EMPTY:

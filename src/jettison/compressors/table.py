@@ -80,6 +80,8 @@ def outline(parts: Segmented) -> Outline | None:
 
 def _read(parts: Segmented) -> _Rows | None:
     """The lines that are not blank, and the delimiter that divides most of a sample alike."""
+    if sum([bool(segment.text) for segment in parts.segments[:_SAMPLE]]) < FEWEST < len(parts.segments):
+        return None  # it would be a table below a page of empty lines
     lines = parts.text.split("\n")
     first: Sequence[int] | dict[int, int] = range(len(lines))
     if len(lines) != len(parts.segments):
