@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
+from jettison.flow.pages import visible
+
 __all__ = [
     "DEEPEST",
     "LONG_KEY",
@@ -69,12 +71,13 @@ class Segmented:
     structured: bool
     """True: JSON leaves. False: lines of `text`."""
     text: str
-    """The text the offsets point into (unescaped, unwrapped)."""
+    """The text the offsets point into (unescaped, unwrapped; of an HTML page what a reader sees of it)."""
 
 
 def segment(text: str) -> Segmented:
     """Segments of an item's text. Linear in its length; never raises."""
     inner = _unwrap(text)
+    inner = visible(inner) or inner
     value = parsed(inner)
     if value is not None:
         try:
