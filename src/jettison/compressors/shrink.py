@@ -103,7 +103,7 @@ def _filled(parts: Segmented, outline: Outline | None, target: int, forced: set[
     order, label = _order(parts, outline)
     room = target - HEAD
     for _ in range(TRIES):
-        chosen = _choose(parts, order, label, room, forced)
+        chosen = _with_blanks(parts, _choose(parts, order, label, room, forced), forced)
         result = cut(parts, chosen, handle)
         told = _told(parts, outline, chosen)
         if told:
@@ -135,6 +135,17 @@ def _order(parts: Segmented, outline: Outline | None) -> tuple[list[int], Mappin
     for index, heavy in outline.near.items():
         weight[index] = max(weight[index], BESIDE * weight[heavy])
     return sorted(range(size), key=weight.__getitem__, reverse=True), outline.label
+
+
+def _with_blanks(parts: Segmented, chosen: set[int], forced: Collection[int]) -> set[int]:
+    """The chosen ones, with the empty line between two of them, which is shorter than the mark of its gap, and without
+    empty lines at a gap."""
+    if parts.structured:
+        return chosen
+    texts = [part.text for part in parts.segments]
+    said = {index for index in chosen if index in forced or not (texts[index].isspace() or not texts[index])}
+    between = (index + 1 for index in said if index + 2 in said and index + 1 not in said)
+    return said.union(index for index in between if not texts[index] or texts[index].isspace())
 
 
 def _choose(
