@@ -22,7 +22,7 @@ ASKED = {"basket.py": "_reduced", "policy.md": "return label"}
 
 
 def by_fit(source: str, name: str) -> str:
-    """The file as the model sees it after two calls, in a context with room for half of it: an epoch leaves some free."""
+    """The file as the model sees it after two calls, in a context with room for half of it."""
     messages = [{"role": "user", "content": "Tidy up the shop."}]
     for n, arguments in enumerate(({"path": name}, {"pattern": ASKED[name]})):
         function = {"name": "grep" if n else "read", "arguments": json.dumps(arguments)}

@@ -21,7 +21,7 @@ WORTH = 0.8
 def clip(arguments: str, handle: str) -> str | None:
     """The JSON arguments with every long string cut and marked, None where that wins little or they are no JSON object.
 
-    Shape, names, numbers and short strings stay; `handle` is where the archive has the whole.
+    Shape, names, numbers and short strings stay; `handle` is where the archive has the whole; empty: it is not named.
     """
     if len(arguments) <= LONG or arguments.lstrip()[:1] != "{":
         return None
@@ -41,7 +41,8 @@ def _clipped(value: Any, handle: str) -> Any:
         if len(value) <= LONG:
             return value
         end = grapheme_cut(value, KEPT)
-        return f"{value[:end]}… [cut {len(value) - end} characters, ref {handle}]"
+        ref = f", ref {handle}" if handle else ""
+        return f"{value[:end]}… [cut {len(value) - end} characters{ref}]"
     if isinstance(value, dict):
         return {name: _clipped(inner, handle) for name, inner in value.items()}
     if isinstance(value, list):

@@ -11,7 +11,7 @@ BLOCK = 20
 
 
 CHARACTERS, LEAST = 16_000, 100
-"""A sample of long segments is shorter: about so many characters (400 lines of code have them), but so many segments."""
+"""A sample of long segments is shorter: about so many characters (as 400 lines of code have), but so many segments."""
 
 
 def sample(parts: Segmented, most: int = 400) -> list[Segment]:

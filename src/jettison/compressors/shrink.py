@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 
-from jettison.compressors.cut import cut, handle_for, is_synthetic
+from jettison.compressors.cut import cut, is_synthetic
 from jettison.compressors.kinds import outline_of
 from jettison.compressors.outline import Outline
 from jettison.compressors.tabular import compact, minified
@@ -49,7 +49,7 @@ def shrink(text: str, target: int, keep: Sequence[tuple[int, int]] = (), /) -> s
     if forced is None:
         parts = as_lines(text)
         forced = _overlapping(parts.segments, keep)
-    best = _filled(parts, outline_of(parts), target, forced, handle_for(text))
+    best = _filled(parts, outline_of(parts), target, forced)
     kept = len(best) < len(text) and all(span in best for span in spans)
     return best if kept else text
 
@@ -98,13 +98,13 @@ def _overlapping(segments: Sequence[Segment], keep: Sequence[tuple[int, int]]) -
     return found
 
 
-def _filled(parts: Segmented, outline: Outline | None, target: int, forced: set[int], handle: str) -> str:
+def _filled(parts: Segmented, outline: Outline | None, target: int, forced: set[int]) -> str:
     """The cut that comes closest to the target from below, or with the forced segments alone above it."""
     order, label = _order(parts, outline)
     room = target - HEAD
     for _ in range(TRIES):
         chosen = _with_blanks(parts, _choose(parts, order, label, room, forced), forced)
-        result = cut(parts, chosen, handle)
+        result = cut(parts, chosen, "")  # there is no archive behind it
         told = _told(parts, outline, chosen)
         if told:
             first, _, rest = result.partition("\n")

@@ -4,8 +4,8 @@ A list `[{"id": 1, "on": true}, {"id": 2, "on": false}, …]` becomes
 `{"columns":["id","on"],"rows":[[1,true],[2,false]]}`, which is valid JSON. Literals of
 numbers stay as they are written (1.0 is not 1, and no digit of a long one is lost).
 
-For `shrink`. An epoch does not use it: on the recorded sets tables win 2 % of the JSON of tau-airline and nothing of the
-others, and what a cut leaves of JSON has no white space already (docs/compression.md).
+For `shrink`. An epoch does not use it: on the recorded sets tables win 2 % of the JSON of tau-airline and nothing of
+the others, and what a cut leaves of JSON has no white space already (docs/compression.md).
 """
 
 from __future__ import annotations

@@ -120,10 +120,10 @@ class _Writer:
         before, handle = self.view.cost(item), self.view.handle(item.text)
         chosen = _with_blanks(part, chosen)
         if chosen:
-            text, fidelity = cut(parts, chosen, handle), Fidelity.COMPRESSED
+            text, fidelity = cut(parts, chosen, self.view.mark(item.text)), Fidelity.COMPRESSED
             reason = f"{len(chosen)} of {len(parts.segments)} segments are worth their tokens"
         else:
-            text, fidelity = stub(before - item.fixed, handle), Fidelity.STUB
+            text, fidelity = stub(before - item.fixed, self.view.mark(item.text)), Fidelity.STUB
             reason = "nothing in it is worth its tokens; the call stays"
             if item.kind is not Kind.RESULT and not part.held:
                 yield from self._gone([item], "nothing in it is worth its tokens")

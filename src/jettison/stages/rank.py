@@ -126,7 +126,7 @@ def _clipped(item: Item, view: View, flow: Flow, locks: Locks, plan: Plan) -> tu
         return None
     known = flow.clips.get(item.id)
     if known is None:
-        text = clip(item.text, view.handle(item.text)) or ""
+        text = clip(item.text, view.mark(item.text)) or ""
         known = flow.clips[item.id] = text, view.cost(reworded(item, text, Fidelity.COMPRESSED)) if text else 0
     return known if known[0] else None
 
