@@ -47,11 +47,12 @@ def _with_inner(parts: Segmented, outer: Outline) -> Outline:
     inner = [(start, found) for start, lines in _texts(parts) if (found := outline_of(lines)) is not None]
     if not inner:
         return outer
-    weight, label, near = list(outer.weight), dict(outer.label), dict(outer.near)
+    weight, label, near, alarms = list(outer.weight), dict(outer.label), dict(outer.near), set(outer.alarms)
     for start, found in inner:
         weight[start : start + len(found.weight)] = found.weight
         label.update({start + one: start + other for one, other in found.label.items()})
         near.update({start + one: start + other for one, other in found.near.items()})
+        alarms.update(start + one for one in found.alarms)
 
     def about(cut: Sequence[int]) -> str:
         told = [outer.about(cut)] if outer.about else []
@@ -61,7 +62,7 @@ def _with_inner(parts: Segmented, outer: Outline) -> Outline:
                 told.append(found.about([index - start for index in cut if start <= index < end]))
         return "; ".join(filter(None, told))
 
-    return Outline(outer.kind, weight, label, near, about)
+    return Outline(outer.kind, weight, label, near, about, frozenset(alarms))
 
 
 def _texts(parts: Segmented) -> Iterator[tuple[int, Segmented]]:

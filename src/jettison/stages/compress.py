@@ -25,13 +25,13 @@ def compress(view: View, ranking: Ranking, selection: Selection, plan: Plan, roo
     writer = _Writer(view, ranking, plan, call)
     for _ in range(ROUNDS):
         decisions, total = writer.write(selection)
-        if total <= room or not _trim(selection, ranking, total - room):
+        if total <= room or not _trim(selection, ranking, total - room, total):
             break
     return decisions
 
 
-def _trim(selection: Selection, ranking: Ranking, over: int) -> bool:
-    """Give up about `over` tokens of the selection; False when nothing more can be given up."""
+def _trim(selection: Selection, ranking: Ranking, over: int, total: int) -> bool:
+    """Give up about `over` of `total` tokens of the selection; False when nothing more can be given up."""
     freed = 0
     while freed < over and selection.stubs:
         freed += max(1, ranking.candidates[selection.stubs.pop()].overhead)
@@ -39,9 +39,12 @@ def _trim(selection: Selection, ranking: Ranking, over: int) -> bool:
         candidate = ranking.candidates[selection.full.pop()]
         freed += max(1, candidate.tokens // 2)
     at = len(selection.taken) - 1
+    whole = sum(ranking.candidates[unit].tokens for unit in {*selection.full, *selection.stubs})
+    # Of JSON most tokens can be those of paths and names that come with the picks, and go with them.
+    rate = max(1.0, (total - whole) / max(1, sum(pick.tokens for pick in selection.taken)))
     while freed < over and at >= 0:
         if not selection.taken[at].forced:
-            freed += max(1, selection.taken.pop(at).tokens)
+            freed += max(1, int(rate * selection.taken.pop(at).tokens))
         at -= 1
     return freed > 0
 
