@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bench.traces import Trajectory, load, tokens
-from jettison import Budget, Policy, Session
+from bench.traces import Trajectory, load
+from jettison import Policy, Session
 from jettison.errors import ArchiveError, CannotFit
 from jettison.items import Fidelity
 from jettison.recall import recall_answer
@@ -31,10 +31,8 @@ def roundtrip(sets: Sequence[str], fraction: float, limit: int | None = None) ->
 
 def _trajectory(trajectory: Trajectory, fraction: float) -> Counter[str]:
     messages, found = trajectory.messages, Counter[str]()
-    head = next((n for n, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
-    budget = tokens(messages[:head]) + int(fraction * tokens(messages[head:])) + 3
-    session = Session(Policy(budget=Budget(budget), counter="o200k", recall=True, summarizer="extractive"))
-    for turn in range(head, len(messages)):
+    session = Session(Policy(budget=trajectory.budget(fraction), counter="o200k", recall=True, summarizer="extractive"))
+    for turn in range(trajectory.head, len(messages)):
         if messages[turn]["role"] != "assistant":
             continue
         try:
