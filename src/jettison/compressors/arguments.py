@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from jettison.compressors.cut import encodable
 from jettison.flow.segments import grapheme_cut
 
 __all__ = ["clip"]
@@ -30,7 +31,7 @@ def clip(arguments: str, handle: str) -> str | None:
     except (ValueError, RecursionError):
         return None
     try:
-        text = json.dumps(_clipped(value, handle), ensure_ascii=False)
+        text = encodable(json.dumps(_clipped(value, handle), ensure_ascii=False))
     except RecursionError:
         return None
     return text if len(text) <= WORTH * len(arguments) else None

@@ -9,13 +9,20 @@ from collections.abc import Collection
 from jettison.compressors.shape import shape
 from jettison.flow.segments import Segment, Segmented
 
-__all__ = ["cut", "handle_for", "is_synthetic", "stub"]
+__all__ = ["cut", "encodable", "handle_for", "is_synthetic", "stub"]
 
 _SYLLABLES = ["bdfghjklmnprstvz"[byte >> 4] + "aiou"[byte & 3] for byte in range(256)]
+_LONE = re.compile("[\ud800-\udfff]")
 _MARK = re.compile(
     r"\[partial \d+/\d+ (?:lines, …n = n cut|fields|characters)(?:, ref [a-z]{10,})?\]"
     r"|\[cut \d+ tokens(?:, ref [a-z]{10,})?\]$"
 )
+
+
+def encodable(text: str) -> str:
+    """The text with each half of a surrogate pair as JSON writes it (`\\ud800`), which is how it got here: as it is no
+    request can carry it."""
+    return text if text.isascii() else _LONE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def handle_for(text: str, letters: int = 10) -> str:
@@ -53,7 +60,7 @@ def cut(parts: Segmented, chosen: Collection[int], handle: str) -> str:
     order = sorted(chosen)
     if parts.structured:
         head = f"[partial {len(order)}/{len(parts.segments)} fields{_ref(handle)}]"
-        return f"{head}\n{shape(parts.text, frozenset(order))}"
+        return encodable(f"{head}\n{shape(parts.text, frozenset(order))}")
     lines = len({parts.segments[index].line for index in order})
     total = parts.segments[-1].line + 1
     if total == 1:
@@ -61,7 +68,7 @@ def cut(parts: Segmented, chosen: Collection[int], handle: str) -> str:
         head = f"[partial {size}/{len(parts.text)} characters{_ref(handle)}]"
     else:
         head = f"[partial {lines}/{total} lines, …n = n cut{_ref(handle)}]"
-    return "\n".join([head, *_lines(parts, order)])
+    return encodable("\n".join([head, *_lines(parts, order)]))
 
 
 def _lines(parts: Segmented, order: list[int]) -> list[str]:

@@ -58,7 +58,8 @@ def minified(text: str) -> str:
 
 def restore(text: str) -> str:
     """JSON, without white space, of what `compact` gave. Raises ValueError where it is no JSON."""
-    return _write(_opened(json.loads(text, parse_int=_Literal, parse_float=_Literal)), tables=False)
+    value = json.loads(text, parse_int=_Literal, parse_float=_Literal, parse_constant=_Literal)
+    return _write(_opened(value), tables=False)
 
 
 def _parsed(text: str) -> Any:
