@@ -1,11 +1,11 @@
 """Which content type a text is: the first that knows it gives the outline.
 
 Segments, outline and cut of a log, a table, traces, code or prose take two to three times as long as counting the
-tokens. JSON, also such that is nested dozens of levels deep, and texts whose lines have fewer than eight characters take
-four to eleven times: a line, a leaf or a level is an object in Python (.3 to .6 µs, and as much for the garbage collector
-that looks at it), while the tokenizer, compiled, has one or two tokens of it in .1 µs; and JSON is parsed once to be cut
-and once to be shown. So do single lines of 100 KB whose tokens repeat, which the tokenizer counts at 50 MB/s.
-`python -m bench compressors` has all of these (docs/benchmarks.md); each is linear.
+tokens. JSON, also such that is nested dozens of levels deep, and texts whose lines have fewer than eight characters
+take four to eleven times: a line, a leaf or a level is an object in Python (.3 to .6 µs, and as much for the garbage
+collector that looks at it), while the tokenizer, compiled, has one or two tokens of it in .1 µs; and JSON is parsed
+once to be cut and once to be shown. So do single lines of 100 KB whose tokens repeat, which the tokenizer counts at
+50 MB/s. `python -m bench compressors` has all of these (docs/benchmarks.md); each is linear.
 """
 
 from __future__ import annotations
