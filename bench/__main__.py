@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bench import ablation, compressors, prose, vault, waiting
+from bench import ablation, compressors, prose, roundtrip, vault, waiting
 from bench import relevance as consulted
 from bench import speed as speed_runs
 from bench import sweep as sweeps
@@ -44,6 +44,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--quick", action="store_true", help="without 50,000 messages, fewer repetitions")
     command = commands.add_parser("compressors", help="each content type in times of counting its tokens, and growth")
     command.add_argument("--quick", action="store_true", help="one run each, without growth")
+    command = commands.add_parser("roundtrip", help="every stub of every replay against its original, byte for byte")
+    command.add_argument("--sets", default="", help="comma-separated; all recorded sets if not given")
+    command.add_argument("--fraction", type=float, default=0.25, help="of the body (%(default)s)")
+    command.add_argument("--limit", type=int, help="at most so many trajectories a set")
     command = commands.add_parser("prose", help="what is kept of things said in prose, by relevance setting")
     command.add_argument("--set", default="prose", choices=("prose", "cross"), help="cross: said in the other language")
     command = commands.add_parser("relevance", help="formula, rules, embeddings and an oracle judge on recorded sets")
@@ -116,6 +120,10 @@ def main() -> int:
         return 0
     if options.command == "sweep":
         return _sweep(options)
+    if options.command == "roundtrip":
+        found = roundtrip.roundtrip(_names(options.sets, sets()), options.fraction, options.limit)
+        print(roundtrip.table(found))
+        return 1 if any(one["wrong"] or one["lost"] for one in found.values()) else 0
     if options.command == "ablation":
         _ablation(options)
         return 0

@@ -51,7 +51,7 @@ def main(where: str, seed: int) -> None:
 
     while True:
         # A counter of characters spares the vocabulary, and most of the start of the process.
-        policy = Policy(budget=BUDGET, counter=lambda text: len(text) // 3)
+        policy = Policy(budget=BUDGET, counter=lambda text: len(text) // 3, recall=True)
         session = Session(policy, archive=where, conversation=f"run-{seed}")
         for messages in steps(seed):
             print(json.dumps([seed, session.fit(messages).messages], ensure_ascii=False), flush=True)
