@@ -26,9 +26,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pydantic_ai": ("pydantic-ai", ()),
     "litellm": ("litellm", ()),
     "google_adk": ("google-adk", ()),
+    "strands": ("strands", ("strands-agents[openai]",)),
 }
 SHOWN = re.compile(
-    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|google-adk)==",
+    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|google-adk"
+    r"|strands-agents)==",
     re.I,
 )
 
