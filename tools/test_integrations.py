@@ -27,10 +27,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "litellm": ("litellm", ()),
     "google_adk": ("google-adk", ()),
     "strands": ("strands", ("strands-agents[openai]",)),
+    "llama_index": ("llama-index", ("llama-index-llms-openai",)),
 }
 SHOWN = re.compile(
     r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|google-adk"
-    r"|strands-agents)==",
+    r"|strands-agents|llama-index-core)==",
     re.I,
 )
 

@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jettison.integrations.common import shown
 from jettison.plan import Fitted
-from jettison.wire.base import digest
 
 __all__ = ["from_fitted", "to_system", "to_tools", "to_wire"]
 
@@ -51,8 +51,8 @@ def _block(block: Any) -> dict[str, Any]:
         return {"type": "tool_use", "id": use["toolUseId"], "name": use["name"], "input": use["input"]}
     if "toolResult" in block:
         result = block["toolResult"]
-        shown = {"type": "tool_result", "tool_use_id": result["toolUseId"], "content": _results(result)}
-        return {**shown, "is_error": True} if result.get("status") == "error" else shown
+        out = {"type": "tool_result", "tool_use_id": result["toolUseId"], "content": _results(result)}
+        return {**out, "is_error": True} if result.get("status") == "error" else out
     if "reasoningContent" in block:
         return _thought(block["reasoningContent"])
     return _media(block)
@@ -82,19 +82,10 @@ def _media(block: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(data, bytes):
             form = "application/pdf" if block[kind]["format"] == "pdf" else f"{kind}/{block[kind]['format']}"
             source = {"type": "base64", "media_type": form, "data": base64.b64encode(data).decode()}
-            shown = {"type": kind, "source": source}
-            return {**shown, "title": block[kind]["name"]} if block[kind].get("name") else shown
+            out = {"type": kind, "source": source}
+            return {**out, "title": block[kind]["name"]} if block[kind].get("name") else out
     kind = next(iter(block), "empty")
-    return {"type": kind, "value": _plain(block.get(kind))}
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON; of bytes, which have no weight that is known here, only which they are."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return f"{len(value)} bytes {digest(value.hex())}" if isinstance(value, bytes) else value
+    return {"type": kind, "value": shown(block.get(kind))}
 
 
 def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequence[Any]) -> list[Any]:
@@ -107,9 +98,9 @@ def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequen
         # Neighbours of one role are joined: then the blocks are of several messages.
         end = next((later for later in fitted.sources[place + 1 :] if later >= 0), len(wire))
         left = [
-            (shown, block)
+            (given, block)
             for source in range(max(at, 0), end)
-            for shown, block in zip(wire[source]["content"], messages[source]["content"], strict=True)
+            for given, block in zip(wire[source]["content"], messages[source]["content"], strict=True)
         ]
         said = message["content"]
         blocks = [{"type": "text", "text": said}] if isinstance(said, str) else said
@@ -120,17 +111,17 @@ def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequen
 
 def _taken(new: Mapping[str, Any], left: list[tuple[dict[str, Any], Any]]) -> Any:
     """The block that a fitted one is; one whose text was cut as a copy with the other text."""
-    for place, (shown, _) in enumerate(left):
-        if shown == new:
+    for place, (given, _) in enumerate(left):
+        if given == new:
             return left.pop(place)[1]
     if new["type"] not in ("tool_use", "tool_result"):
         return {"text": new["text"]}
     name = "id" if new["type"] == "tool_use" else "tool_use_id"
-    place = next(at for at, (shown, _) in enumerate(left) if shown["type"] == new["type"] and shown[name] == new[name])
-    shown, block = left.pop(place)
+    place = next(at for at, (given, _) in enumerate(left) if given["type"] == new["type"] and given[name] == new[name])
+    given, block = left.pop(place)
     if new["type"] == "tool_use":
         return {**block, "toolUse": {**block["toolUse"], "input": new["input"]}}
     result = block["toolResult"]
     content = [{"type": "text", "text": new["content"]}] if isinstance(new["content"], str) else new["content"]
-    items = list(zip(shown["content"], result["content"], strict=True))
+    items = list(zip(given["content"], result["content"], strict=True))
     return {**block, "toolResult": {**result, "content": [_taken(item, items) for item in content]}}
