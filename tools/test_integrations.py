@@ -28,10 +28,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "google_adk": ("google-adk", ()),
     "strands": ("strands", ("strands-agents[openai]",)),
     "llama_index": ("llama-index", ("llama-index-llms-openai",)),
+    "haystack": ("haystack", ()),
 }
 SHOWN = re.compile(
     r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|google-adk"
-    r"|strands-agents|llama-index-core)==",
+    r"|strands-agents|llama-index-core|haystack-ai)==",
     re.I,
 )
 

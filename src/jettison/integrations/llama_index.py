@@ -10,6 +10,7 @@ from jettison.budget import Budget
 from jettison.errors import CannotFit, ConfigError
 from jettison.integrations.common import MOST, Conversation, Conversations, guarded, guarded_async, missing
 from jettison.integrations.llama_index_messages import from_fitted, to_wire
+from jettison.integrations.metering import counted
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, recall_answer
@@ -275,13 +276,9 @@ def _name(tool: Any) -> str:
 
 
 def _feed(session: Conversation, response: Any) -> None:
-    """The provider's count, where its class hands it on; Anthropic alone counts what came from a cache apart."""
-    usage = _read(response.raw, "usage") or _read(response.raw, "usage_metadata")
-    apart = ("cache_read_input_tokens", "cache_creation_input_tokens")
-    for name, more in (("prompt_tokens", ()), ("input_tokens", apart), ("prompt_token_count", ())):
-        if count := _read(usage, name):
-            session.usage(input_tokens=count + sum(_read(usage, beside) or 0 for beside in more))
-            return
+    """The provider's count, where its class hands it on."""
+    if count := counted(_read(response.raw, "usage") or _read(response.raw, "usage_metadata")):
+        session.usage(input_tokens=count)
 
 
 def _read(value: Any, name: str) -> Any:
