@@ -195,7 +195,7 @@ def _excluded(message: Any) -> bool:
 
 
 def _by_us(message: Any) -> bool:
-    return message.additional_properties.get(EXCLUDE_REASON_KEY) == _OURS
+    return bool(message.additional_properties.get(EXCLUDE_REASON_KEY) == _OURS)
 
 
 def _state(message: Any) -> Any:

@@ -6,7 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
 from integration.frameworks.server import Server, serving
@@ -300,6 +302,29 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL, "Be brief.")
     back = from_fitted(Conversation(100_000).fit(wire.messages), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
+
+
+def built(steps: list[Step]) -> list[Any]:
+    messages = [Message("system", ["Be brief."]), Message("user", ["Look into ORD-1001."])]
+    for n, step in enumerate(steps):
+        calls = [
+            Content.from_function_call(f"c{n}_{at}", "look", arguments=args) for at, (args, _) in enumerate(step.calls)
+        ]
+        answers = [Content.from_function_result(f"c{n}_{at}", result=text) for at, (_, text) in enumerate(step.calls)]
+        messages.append(Message("assistant", [step.said, *calls]))
+        messages.append(Message("tool", answers) if answers else Message("user", [step.then]))
+    return messages
+
+
+def through(session: Conversation, messages: Any) -> list[Any]:
+    wire = to_wire(messages)
+    return from_fitted(session.fit(wire.messages), wire, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(histories())
+def test_any_history_comes_back_as_it_is_or_valid_and_smaller(steps: list[Step]) -> None:
+    check_history(built(steps), through, "openai-chat")
 
 
 @pytest.mark.parametrize("parts", [False, True])

@@ -6,7 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
 from integration.frameworks.server import Server, serving
@@ -231,6 +233,35 @@ def test_contents_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL)
     back = from_fitted(Conversation(100_000, wire="gemini").fit(wire), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
+
+
+def built(steps: list[Step]) -> list[Any]:
+    contents = [types.Content(role="user", parts=[types.Part(text="Look into ORD-1001.")])]
+    for n, step in enumerate(steps):
+        calls = [
+            types.Part(function_call=types.FunctionCall(id=f"c{n}_{at}", name="look", args=args))
+            for at, (args, _) in enumerate(step.calls)
+        ]
+        answers = [
+            types.Part(
+                function_response=types.FunctionResponse(id=f"c{n}_{at}", name="look", response={"result": text})
+            )
+            for at, (_, text) in enumerate(step.calls)
+        ]
+        contents.append(types.Content(role="model", parts=[types.Part(text=step.said), *calls]))
+        contents.append(types.Content(role="user", parts=answers or [types.Part(text=step.then)]))
+    return contents
+
+
+def through(session: Conversation, contents: Any) -> list[Any]:
+    wire = to_wire(contents)
+    return from_fitted(session.fit(wire), wire, contents)
+
+
+@settings(max_examples=25, deadline=None)
+@given(histories())
+def test_any_history_comes_back_as_it_is_or_valid_and_smaller(steps: list[Step]) -> None:
+    check_history(built(steps), through, "gemini")
 
 
 def test_a_changed_content_keeps_what_is_not_its_text() -> None:

@@ -6,7 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
 from integration.frameworks.server import Server, serving
@@ -266,6 +268,28 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted(messages: list[A
     wire = to_wire(messages)
     back = from_fitted(Conversation(100_000).fit(wire.messages), wire, messages)
     assert all(mine is theirs for mine, theirs in zip(back, messages, strict=True))
+
+
+def built(steps: list[Step]) -> list[Any]:
+    messages = [ChatMessage.from_system("Be brief."), ChatMessage.from_user("Look into ORD-1001.")]
+    for n, step in enumerate(steps):
+        calls = [ToolCall("look", args, id=f"c{n}_{at}") for at, (args, _) in enumerate(step.calls)]
+        messages.append(ChatMessage.from_assistant(step.said, tool_calls=calls))
+        messages += [ChatMessage.from_tool(text, call) for call, (_, text) in zip(calls, step.calls, strict=True)]
+        if not calls:
+            messages.append(ChatMessage.from_user(step.then))
+    return messages
+
+
+def through(session: Conversation, messages: Any) -> list[Any]:
+    wire = to_wire(messages)
+    return from_fitted(session.fit(wire.messages), wire, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(histories())
+def test_any_history_comes_back_as_it_is_or_valid_and_smaller(steps: list[Step]) -> None:
+    check_history(built(steps), through, "openai-chat")
 
 
 @pytest.mark.parametrize("parts", [False, True])

@@ -6,7 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
 from integration.frameworks.server import Server, serving
@@ -323,6 +325,35 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL)
     back = from_fitted(Conversation(100_000).fit(wire), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
+
+
+def built(steps: list[Step]) -> list[Any]:
+    messages = [
+        ChatMessage(role="system", content="Be brief."),
+        ChatMessage(role="user", content="Look into ORD-1001."),
+    ]
+    for n, step in enumerate(steps):
+        calls = [
+            ToolCallBlock(tool_call_id=f"c{n}_{at}", tool_name="look", tool_kwargs=args)
+            for at, (args, _) in enumerate(step.calls)
+        ]
+        messages.append(ChatMessage(role="assistant", blocks=[TextBlock(text=step.said), *calls]))
+        for at, (_, text) in enumerate(step.calls):
+            messages.append(ChatMessage(role="tool", content=text, additional_kwargs={"tool_call_id": f"c{n}_{at}"}))
+        if not step.calls:
+            messages.append(ChatMessage(role="user", content=step.then))
+    return messages
+
+
+def through(session: Conversation, messages: Any) -> list[Any]:
+    wire = to_wire(messages)
+    return from_fitted(session.fit(wire), wire, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(histories())
+def test_any_history_comes_back_as_it_is_or_valid_and_smaller(steps: list[Step]) -> None:
+    check_history(built(steps), through, "openai-chat")
 
 
 def test_a_changed_message_keeps_what_is_not_its_text() -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
 from integration.frameworks.server import Server, serving
@@ -215,6 +217,33 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL)
     back = from_fitted(Conversation(100_000, wire="anthropic").fit(wire), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
+
+
+def built(steps: list[Step]) -> list[Any]:
+    messages: list[Any] = [{"role": "user", "content": [{"text": "Look into ORD-1001."}]}]
+    for n, step in enumerate(steps):
+        calls = [
+            {"toolUse": {"toolUseId": f"c{n}_{at}", "name": "look", "input": args}}
+            for at, (args, _) in enumerate(step.calls)
+        ]
+        answers = [
+            {"toolResult": {"toolUseId": f"c{n}_{at}", "status": "success", "content": [{"text": text}]}}
+            for at, (_, text) in enumerate(step.calls)
+        ]
+        messages.append({"role": "assistant", "content": [{"text": step.said}, *calls]})
+        messages.append({"role": "user", "content": answers or [{"text": step.then}]})
+    return messages
+
+
+def through(session: Conversation, messages: Any) -> list[Any]:
+    wire = to_wire(messages)
+    return from_fitted(session.fit(wire), wire, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(histories())
+def test_any_history_comes_back_as_it_is_or_valid_and_smaller(steps: list[Step]) -> None:
+    check_history(built(steps), through, "anthropic")
 
 
 def test_a_changed_message_keeps_what_is_not_its_text() -> None:
