@@ -12,6 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
+from jettison.integrations.calls import BLANK, CallIds
 from jettison.integrations.common import missing, shown
 from jettison.plan import Fitted
 
@@ -36,17 +37,17 @@ def to_wire(messages: Sequence[Any], instructions: str | None = None) -> Placed:
 
     Content parts carry their place in the message as `id`, calls theirs as `index`, so that they can be put back.
     """
-    out = Placed([], [])
+    out, ids = Placed([], []), CallIds()
     if instructions:
         out.messages.append({"role": "system", "content": instructions})
         out.places.append((-1, -1))
     for at, message in enumerate(messages):
         results = [place for place, content in enumerate(message.contents) if content.type == "function_result"]
         for place in results:
-            out.messages.append(_result(message.contents[place]))
+            out.messages.append(_result(message.contents[place], ids))
             out.places.append((at, place))
         if not results:
-            out.messages.append(_message(message))
+            out.messages.append(_message(message, ids))
             out.places.append((at, -1))
     return out
 
@@ -63,17 +64,19 @@ def to_tools(tools: Any) -> list[dict[str, Any]]:
     return out
 
 
-def _message(message: Any) -> dict[str, Any]:
+def _message(message: Any, ids: CallIds) -> dict[str, Any]:
     content, calls, thoughts = [], [], []
+    made = [(one.call_id, one.name) for one in message.contents if _local_call(one)]
+    given = iter(ids.calls(made) if message.role == "assistant" else ())
     for place, one in enumerate(message.contents):
-        if _local_call(one):
+        if _local_call(one) and message.role == "assistant":
             body = {"name": one.name, "arguments": _text(one.arguments)}
-            calls.append({"id": one.call_id, "type": "function", "function": body, "index": place})
+            calls.append({"id": next(given), "type": "function", "function": body, "index": place})
         elif one.type == "text_reasoning":
             thoughts.append({"type": "thinking", "thinking": one.text or "", "signature": one.protected_data or ""})
         else:
             content.append({**_part(one), "id": str(place)})
-    out: dict[str, Any] = {"role": message.role, "content": content or (None if calls else "")}
+    out: dict[str, Any] = {"role": message.role, "content": content or (None if calls else BLANK)}
     if message.author_name:
         out["name"] = message.author_name
     if calls:
@@ -92,9 +95,10 @@ def _text(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
 
 
-def _result(content: Any) -> dict[str, Any]:
+def _result(content: Any, ids: CallIds) -> dict[str, Any]:
     parts = [{**_part(item), "id": str(place)} for place, item in enumerate(content.items or ())]
-    return {"role": "tool", "tool_call_id": content.call_id, "content": parts or _text_of(content.result)}
+    said = parts or _text_of(content.result) or BLANK
+    return {"role": "tool", "tool_call_id": ids.answer(content.call_id), "content": said}
 
 
 def _text_of(result: Any) -> str:
@@ -104,7 +108,7 @@ def _text_of(result: Any) -> str:
 def _part(content: Any) -> dict[str, Any]:
     """A content as a Chat Completions part: text, what has a weight of its own, or as it is."""
     if content.type == "text":
-        return {"type": "text", "text": content.text}
+        return {"type": "text", "text": content.text or BLANK}
     if content.type in ("data", "uri"):
         kind = str(content.media_type or "").partition("/")[0]
         if kind == "image":
@@ -164,7 +168,7 @@ def _changed(message: Any, group: Group) -> Any:
     calls = {call["index"]: call["function"]["arguments"] for call in fitted.get("tool_calls") or ()}
     new.contents = [Content.from_text(part["text"]) for part in listed if "id" not in part]
     for place, one in enumerate(message.contents):
-        if _local_call(one):
+        if _local_call(one) and message.role == "assistant":
             if place in calls:
                 new.contents.append(_called(one, calls[place]))
         elif one.type == "text_reasoning":
@@ -177,7 +181,7 @@ def _changed(message: Any, group: Group) -> Any:
 
 def _as(content: Any, fitted: Mapping[str, Any]) -> Any:
     """A content as it is fitted: itself, or with its text, or what stands in its place."""
-    if fitted["type"] != "text" or (content.type == "text" and content.text == fitted["text"]):
+    if fitted["type"] != "text" or (content.type == "text" and (content.text or BLANK) == fitted["text"]):
         return content
     if content.type != "text":
         return Content.from_text(fitted["text"])

@@ -22,9 +22,26 @@ except ImportError as error:
 __all__ = ["from_fitted", "schema_of", "system_of", "to_tools", "to_wire"]
 
 
+_BLANK = {"blank": True}
+"""Stands for an empty text, or a content without parts: ADK keeps them, and Gemini's rules refuse them."""
+_OPENING = {"role": "user", "parts": [_BLANK]}
+"""Stands before a history that begins with the model."""
+
+
 def to_wire(contents: Sequence[Any]) -> list[dict[str, Any]]:
-    """Each content as one Gemini dict, for weighing and deciding; bytes are base64."""
-    return [_dict(content) for content in contents]
+    """Each content as one Gemini dict, for weighing and deciding, with one before them where they begin with the
+    model; never sent as such. Bytes are base64."""
+    wire = list(map(_content, contents))
+    return [_OPENING, *wire] if _opened(contents) else wire
+
+
+def _opened(contents: Sequence[Any]) -> bool:
+    return bool(contents) and contents[0].role == "model"
+
+
+def _content(content: Any) -> dict[str, Any]:
+    parts = [_BLANK if part.get("text") == "" else part for part in map(_dict, content.parts or ())]
+    return {"role": content.role or "user", "parts": parts or [_BLANK]}
 
 
 def system_of(config: Any) -> Any:
@@ -59,10 +76,12 @@ def schema_of(config: Any) -> Any:
 
 def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], contents: Sequence[Any]) -> list[Any]:
     """The contents that the fitted ones stand for. `wire`: what `to_wire` made of `contents`."""
+    contents = [types.Content(role="user"), *contents] if _opened(contents) else contents
     out: list[Any] = []
     for place, (at, message) in enumerate(zip(fitted.sources, fitted.messages, strict=True)):
         if at >= 0 and message == wire[at]:
-            out.append(contents[at])
+            if wire[at] is not _OPENING:
+                out.append(contents[at])
             continue
         # Neighbours of one role are joined: then the parts are of several contents.
         end = next((later for later in fitted.sources[place + 1 :] if later >= 0), len(wire))
@@ -74,12 +93,15 @@ def _parts(message: Mapping[str, Any], wire: Sequence[Any], contents: Sequence[A
     left = [
         (shown, part)
         for at in sources
-        for shown, part in zip(wire[at].get("parts", ()), contents[at].parts or (), strict=True)
+        for shown, part in zip(wire[at]["parts"], contents[at].parts or (), strict=False)
     ]
     parts = []
     for new in message["parts"]:
         found = next((place for place, (shown, _) in enumerate(left) if shown == new), None)
-        parts.append(_built(new) if found is None else left.pop(found)[1])
+        if found is not None:
+            parts.append(left.pop(found)[1])
+        elif new != _BLANK:
+            parts.append(_built(new))
     return parts
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jettison.integrations.calls import BLANK, CallIds
 from jettison.integrations.common import missing
 from jettison.plan import Fitted
 
@@ -37,14 +38,14 @@ def to_wire(messages: Sequence[Any]) -> Placed:
 
     Content parts carry their place in the message as `id`, calls theirs as `index`, so that they can be put back.
     """
-    out = Placed([], [])
+    out, ids = Placed([], []), CallIds()
     for at, message in enumerate(messages):
         results = [(place, part) for place, part in enumerate(_parts(message)) if isinstance(part, ToolCallResult)]
         for place, part in results:
-            out.messages.append(_result(part))
+            out.messages.append(_result(part, ids))
             out.places.append((at, place))
         if not results:
-            out.messages.append(_message(message))
+            out.messages.append(_message(message, ids))
             out.places.append((at, -1))
     return out
 
@@ -60,17 +61,18 @@ def _parts(message: Any) -> Sequence[Any]:
     return parts
 
 
-def _message(message: Any) -> dict[str, Any]:
+def _message(message: Any, ids: CallIds) -> dict[str, Any]:
     content, calls, thoughts = [], [], []
+    given = iter(ids.calls([(call.id, call.tool_name) for call in message.tool_calls]))
     for place, part in enumerate(_parts(message)):
         if isinstance(part, ToolCall):
             body = {"name": part.tool_name, "arguments": json.dumps(part.arguments, ensure_ascii=False)}
-            calls.append({"id": part.id or "", "type": "function", "function": body, "index": place})
+            calls.append({"id": next(given), "type": "function", "function": body, "index": place})
         elif isinstance(part, ReasoningContent):
             thoughts.append(part.to_dict())
         else:
             content.append({**_part(part), "id": str(place)})
-    out: dict[str, Any] = {"role": message.role.value, "content": content or (None if calls else "")}
+    out: dict[str, Any] = {"role": message.role.value, "content": content or (None if calls else BLANK)}
     if message.name:
         out["name"] = message.name
     if calls:
@@ -80,16 +82,17 @@ def _message(message: Any) -> dict[str, Any]:
     return out
 
 
-def _result(part: Any) -> dict[str, Any]:
-    said = part.result
-    content = said if isinstance(said, str) else [{**_part(one), "id": str(place)} for place, one in enumerate(said)]
-    return {"role": "tool", "tool_call_id": part.origin.id or "", "name": part.origin.tool_name, "content": content}
+def _result(part: Any, ids: CallIds) -> dict[str, Any]:
+    said, name = part.result, part.origin.tool_name
+    parts = [] if isinstance(said, str) else [{**_part(one), "id": str(place)} for place, one in enumerate(said)]
+    content = said if isinstance(said, str) else parts
+    return {"role": "tool", "tool_call_id": ids.answer(part.origin.id, name), "name": name, "content": content or BLANK}
 
 
 def _part(part: Any) -> dict[str, Any]:
     """A part as Chat Completions has it: text, an image, a file, or as it is."""
     if isinstance(part, TextContent):
-        return {"type": "text", "text": part.text}
+        return {"type": "text", "text": part.text or BLANK}
     if isinstance(part, ImageContent):
         return {"type": "image_url", "image_url": {"url": f"data:{part.mime_type};base64,{part.base64_image}"}}
     if isinstance(part, FileContent):
@@ -163,6 +166,6 @@ def _said(result: Any, content: Any) -> Any:
 
 def _as(part: Any, fitted: Mapping[str, Any]) -> Any:
     """A part as it is fitted: itself, or its text, or what stands in its place."""
-    if fitted["type"] != "text" or (isinstance(part, TextContent) and part.text == fitted["text"]):
+    if fitted["type"] != "text" or (isinstance(part, TextContent) and _part(part)["text"] == fitted["text"]):
         return part
     return TextContent(fitted["text"])

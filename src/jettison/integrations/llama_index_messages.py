@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jettison.integrations.calls import BLANK, CallIds
 from jettison.integrations.common import missing, shown
 from jettison.plan import Fitted
 
@@ -35,10 +36,11 @@ def to_wire(messages: Sequence[Any]) -> list[dict[str, Any]]:
 
     Content parts carry their place in the message as `id`, calls theirs as `index`, so that they can be put back.
     """
-    return [_wire(message) for message in messages]
+    ids = CallIds()
+    return [_wire(message, ids) for message in messages]
 
 
-def _wire(message: Any) -> dict[str, Any]:
+def _wire(message: Any, ids: CallIds) -> dict[str, Any]:
     role = _ROLES.get(message.role.value, message.role.value)
     content, thoughts = [], []
     for place, block in enumerate(message.blocks):
@@ -46,15 +48,15 @@ def _wire(message: Any) -> dict[str, Any]:
             thoughts.append(shown(block.model_dump(exclude_none=True)))
         elif not isinstance(block, ToolCallBlock):
             content.append({**_part(block), "id": str(place)})
-    calls = _calls(message)
-    out: dict[str, Any] = {"role": role, "content": content or (None if calls else "")}
+    calls = _calls(message, ids) if role == "assistant" else []
+    out: dict[str, Any] = {"role": role, "content": content or (None if calls else BLANK)}
     if calls:
         out["tool_calls"] = calls
     if thoughts:
         out["reasoning_details"] = thoughts
     given = message.additional_kwargs
     if role == "tool":
-        out["tool_call_id"] = given.get(_ANSWERS) or ""
+        out["tool_call_id"] = ids.answer(given.get(_ANSWERS), str(given.get("name") or ""))
     rest = {key: value for key, value in given.items() if key not in (_CALLS, _ANSWERS)}
     return {**out, "additional_kwargs": shown(rest)} if rest else out
 
@@ -62,7 +64,7 @@ def _wire(message: Any) -> dict[str, Any]:
 def _part(block: Any) -> dict[str, Any]:
     """A block as a Chat Completions part: text, what has a weight of its own, or as it is."""
     if isinstance(block, TextBlock):
-        return {"type": "text", "text": block.text}
+        return {"type": "text", "text": block.text or BLANK}
     if isinstance(block, ImageBlock):  # its bytes are base64
         inside = isinstance(block.image, bytes)
         url = f"data:{block.image_mimetype};base64,{block.image.decode()}" if inside else block.url or block.path or ""
@@ -73,21 +75,18 @@ def _part(block: Any) -> dict[str, Any]:
     return {"type": block.block_type, "value": shown(block.model_dump(exclude_none=True))}
 
 
-def _calls(message: Any) -> list[dict[str, Any]]:
+def _calls(message: Any, ids: CallIds) -> list[dict[str, Any]]:
     """The calls: of blocks, or of classes that keep them as the provider gave them."""
     blocks = [
         (place, block.tool_call_id, block.tool_name, block.tool_kwargs)
         for place, block in enumerate(message.blocks)
         if isinstance(block, ToolCallBlock)
     ]
+    found = blocks or _kept(message)
+    named = ids.calls([(ident, name) for _, ident, name, _ in found])
     return [
-        {
-            "id": ident or "",
-            "type": "function",
-            "function": {"name": name, "arguments": _text(arguments)},
-            "index": place,
-        }
-        for place, ident, name, arguments in blocks or _kept(message)
+        {"id": ident, "type": "function", "function": {"name": name, "arguments": _text(arguments)}, "index": place}
+        for ident, (place, _, name, arguments) in zip(named, found, strict=True)
     ]
 
 
@@ -154,7 +153,7 @@ def _changed(message: Any, fitted: Mapping[str, Any], before: Mapping[str, Any])
 def _with_text(block: Any, text: str) -> Any:
     if not isinstance(block, TextBlock):
         return TextBlock(text=text)
-    return block if block.text == text else block.model_copy(update={"text": text})
+    return block if (block.text or BLANK) == text else block.model_copy(update={"text": text})
 
 
 def _with_arguments(block: Any, text: str | None) -> Any:

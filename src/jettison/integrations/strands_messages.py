@@ -20,7 +20,8 @@ __all__ = ["from_fitted", "to_system", "to_tools", "to_wire"]
 def to_wire(messages: Sequence[Any]) -> list[dict[str, Any]]:
     """Each message as one Anthropic dict, for weighing and deciding; never sent as such."""
     return [
-        {"role": message["role"], "content": [_block(block) for block in message["content"]]} for message in messages
+        {"role": message["role"], "content": [_block(block) for block in message["content"]] or [_said("")]}
+        for message in messages
     ]
 
 
@@ -45,7 +46,7 @@ def to_tools(specs: Sequence[Any]) -> list[dict[str, Any]]:
 
 def _block(block: Any) -> dict[str, Any]:
     if "text" in block:
-        return {"type": "text", "text": block["text"]}
+        return _said(block["text"])
     if "toolUse" in block:
         use = block["toolUse"]
         return {"type": "tool_use", "id": use["toolUseId"], "name": use["name"], "input": use["input"]}
@@ -65,7 +66,12 @@ def _results(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _result(item: Any) -> dict[str, Any]:
     if "json" in item:
         return {"type": "text", "text": json.dumps(item["json"], ensure_ascii=False, default=str)}
-    return {"type": "text", "text": item["text"]} if "text" in item else _media(item)
+    return _said(item["text"]) if "text" in item else _media(item)
+
+
+def _said(text: str) -> dict[str, Any]:
+    """Text as Anthropic has it; it refuses empty text, which Strands keeps."""
+    return {"type": "text", "text": text} if text.strip() else {"type": "blank", "value": text}
 
 
 def _thought(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,12 +106,12 @@ def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequen
         left = [
             (given, block)
             for source in range(max(at, 0), end)
-            for given, block in zip(wire[source]["content"], messages[source]["content"], strict=True)
+            for given, block in zip(wire[source]["content"], messages[source]["content"], strict=False)
         ]
         said = message["content"]
         blocks = [{"type": "text", "text": said}] if isinstance(said, str) else said
         first = messages[at] if at >= 0 else {"role": message["role"]}
-        out.append({**first, "content": [_taken(new, left) for new in blocks]})
+        out.append({**first, "content": [_taken(new, left) for new in blocks if new["type"] != "blank"]})
     return out
 
 

@@ -22,16 +22,19 @@ _LINES = (
 
 @dataclass(frozen=True)
 class Step:
-    """One turn of the model: what it says, its calls with their arguments and answers, and what the user says then."""
+    """One turn of the model: what it says (maybe nothing), its calls with their arguments and answers, and what the
+    user says then."""
 
     said: str
     calls: tuple[tuple[dict[str, Any], str], ...]
     then: str
+    ids: bool
+    """Whether the calls have ids of their own; some models give none."""
 
 
 def _texts(most: int) -> st.SearchStrategy[str]:
     line = st.builds(lambda text, n: text.format(n=n), st.sampled_from(_LINES), st.integers(1000, 1100))
-    return st.lists(line, min_size=1, max_size=most).map("\n".join)
+    return st.lists(line, max_size=most).map("\n".join)
 
 
 _CALLS = st.lists(
@@ -41,7 +44,7 @@ _CALLS = st.lists(
 
 def histories() -> st.SearchStrategy[list[Step]]:
     """Steps after a first user message; one without calls is followed by the user's."""
-    step = st.builds(Step, _texts(4), _CALLS, _texts(4))
+    step = st.builds(Step, _texts(4), _CALLS, _texts(4), st.booleans())
     return st.lists(step, min_size=1, max_size=9)
 
 

@@ -307,10 +307,9 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
 def built(steps: list[Step]) -> list[Any]:
     messages = [Message("system", ["Be brief."]), Message("user", ["Look into ORD-1001."])]
     for n, step in enumerate(steps):
-        calls = [
-            Content.from_function_call(f"c{n}_{at}", "look", arguments=args) for at, (args, _) in enumerate(step.calls)
-        ]
-        answers = [Content.from_function_result(f"c{n}_{at}", result=text) for at, (_, text) in enumerate(step.calls)]
+        own = [f"c{n}_{at}" if step.ids else "look" for at in range(3)]
+        calls = [Content.from_function_call(own[at], "look", arguments=args) for at, (args, _) in enumerate(step.calls)]
+        answers = [Content.from_function_result(own[at], result=text) for at, (_, text) in enumerate(step.calls)]
         messages.append(Message("assistant", [step.said, *calls]))
         messages.append(Message("tool", answers) if answers else Message("user", [step.then]))
     return messages

@@ -273,7 +273,9 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted(messages: list[A
 def built(steps: list[Step]) -> list[Any]:
     messages = [ChatMessage.from_system("Be brief."), ChatMessage.from_user("Look into ORD-1001.")]
     for n, step in enumerate(steps):
-        calls = [ToolCall("look", args, id=f"c{n}_{at}") for at, (args, _) in enumerate(step.calls)]
+        calls = [
+            ToolCall("look", args, id=f"c{n}_{at}" if step.ids else None) for at, (args, _) in enumerate(step.calls)
+        ]
         messages.append(ChatMessage.from_assistant(step.said, tool_calls=calls))
         messages += [ChatMessage.from_tool(text, call) for call, (_, text) in zip(calls, step.calls, strict=True)]
         if not calls:

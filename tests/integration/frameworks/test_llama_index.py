@@ -334,12 +334,13 @@ def built(steps: list[Step]) -> list[Any]:
     ]
     for n, step in enumerate(steps):
         calls = [
-            ToolCallBlock(tool_call_id=f"c{n}_{at}", tool_name="look", tool_kwargs=args)
+            ToolCallBlock(tool_call_id=f"c{n}_{at}" if step.ids else None, tool_name="look", tool_kwargs=args)
             for at, (args, _) in enumerate(step.calls)
         ]
         messages.append(ChatMessage(role="assistant", blocks=[TextBlock(text=step.said), *calls]))
         for at, (_, text) in enumerate(step.calls):
-            messages.append(ChatMessage(role="tool", content=text, additional_kwargs={"tool_call_id": f"c{n}_{at}"}))
+            extra = {"tool_call_id": f"c{n}_{at}" if step.ids else "look"}
+            messages.append(ChatMessage(role="tool", content=text, additional_kwargs=extra))
         if not step.calls:
             messages.append(ChatMessage(role="user", content=step.then))
     return messages
