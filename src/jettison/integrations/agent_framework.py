@@ -151,7 +151,7 @@ async def _streamed(session: Conversation, send: Callable[[], Awaitable[Any]]) -
     """A stream that begins anew, tighter, when the provider refuses it before its first update."""
     source = await send()
 
-    async def updates() -> AsyncIterator[Any]:
+    async def tries() -> AsyncIterator[Any]:
         nonlocal source
         begun = False
         try:
@@ -170,6 +170,13 @@ async def _streamed(session: Conversation, send: Callable[[], Awaitable[Any]]) -
             raise refused from error
         async for update in source:
             yield update
+
+    async def updates() -> AsyncIterator[Any]:
+        try:
+            async for update in tries():
+                yield update
+        finally:  # also when the reader stops early
+            await source.close()
 
     async def finish(seen: Sequence[Any]) -> Any:
         return _fed(session, await source.get_final_response())

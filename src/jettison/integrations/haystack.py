@@ -26,7 +26,7 @@ try:
     from haystack.tools import Tool, ToolsType
     from haystack.utils.deserialization import deserialize_component_inplace
 except ImportError as error:
-    raise missing("haystack-ai 3.4 or newer", "haystack") from error
+    raise missing("haystack-ai 3.4.1 or newer", "haystack") from error
 
 __all__ = ["JettisonChatGenerator", "JettisonCompactor", "NothingSafeFits", "recall_tool"]
 

@@ -33,6 +33,7 @@ pytest.importorskip("agent_framework_openai", reason="needs agent-framework-open
 from agent_framework import (
     Agent,
     ChatContext,
+    ChatMiddleware,
     Content,
     ContextWindowCompactionStrategy,
     FunctionTool,
@@ -197,6 +198,26 @@ def test_the_agent_can_recall() -> None:
         run(agent(server, world, recall_tool(middleware), middleware=[middleware]))
     assert outcome(script, world).done
     assert script.recalled
+
+
+def test_a_stream_that_is_left_early_is_closed() -> None:
+    script, closed = Script(), []
+    middleware = JettisonMiddleware(BUDGET)
+
+    class Seeing(ChatMiddleware):
+        async def process(self, context: Any, call_next: Any) -> None:
+            await call_next()
+            context.result.with_cleanup_hook(lambda: closed.append(True))
+
+    async def go(office: Any) -> None:
+        updates = office.run(GOALS["en"], stream=True)
+        async for _ in updates:
+            break
+        await updates.close()
+
+    with serving(script) as server:
+        asyncio.run(go(agent(server, World(), middleware=[middleware, Seeing()])))
+    assert closed == [True]
 
 
 def test_what_goes_on_from_the_server_is_not_touched() -> None:
