@@ -89,6 +89,18 @@ class JettisonChatGenerator:
         if hasattr(self.chat_generator, "close"):
             self.chat_generator.close()
 
+    async def warm_up_async(self) -> None:
+        if hasattr(self.chat_generator, "warm_up_async"):
+            await self.chat_generator.warm_up_async()
+        else:
+            self.warm_up()
+
+    async def close_async(self) -> None:
+        if hasattr(self.chat_generator, "close_async"):
+            await self.chat_generator.close_async()
+        else:
+            self.close()
+
     @component.output_types(replies=list[ChatMessage])
     def run(
         self,

@@ -109,11 +109,37 @@ def test_the_same_in_a_pipeline() -> None:
 
 def test_a_generator_that_is_not_asynchronous() -> None:
     class Sync:
+        seen: list[str] = []  # noqa: RUF012
+
+        def warm_up(self) -> None:
+            self.seen.append("warm")
+
+        def close(self) -> None:
+            self.seen.append("closed")
+
         def run(self, messages: Any) -> Any:
             return {"replies": [ChatMessage.from_assistant(messages[-1].text)]}
 
-    result = asyncio.run(JettisonChatGenerator(Sync(), 1_000).run_async("Hello"))
-    assert result["replies"][0].text == "Hello"
+    async def go() -> Any:
+        generator = JettisonChatGenerator(Sync(), 1_000)
+        await generator.warm_up_async()
+        result = await generator.run_async("Hello")
+        await generator.close_async()
+        return result
+
+    assert asyncio.run(go())["replies"][0].text == "Hello"
+    assert Sync.seen == ["warm", "closed"]
+
+
+def test_its_resources_are_those_of_the_generator() -> None:
+    async def go(generator: Any) -> None:
+        await generator.warm_up_async()
+        assert generator.chat_generator.async_client is not None
+        await generator.close_async()
+        assert generator.chat_generator.async_client is None
+
+    with serving(Script()) as server:
+        asyncio.run(go(JettisonChatGenerator(plain(server), 1_000)))
 
 
 def test_decisions_survive_between_calls() -> None:
