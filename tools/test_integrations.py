@@ -26,9 +26,16 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "openai_agents": ("openai-agents", ()),
     "pydantic_ai": ("pydantic-ai", ()),
     "litellm": ("litellm", ()),
+    "google_adk": ("google-adk", ()),
+    "strands": ("strands", ("strands-agents[openai]",)),
+    "llama_index": ("llama-index", ("llama-index-llms-openai",)),
+    "haystack": ("haystack", ()),
+    "agent_framework": ("agent-framework", ("agent-framework-openai",)),
 }
 SHOWN = re.compile(
-    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm)==", re.I
+    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|google-adk"
+    r"|strands-agents|llama-index-core|haystack-ai|agent-framework-core)==",
+    re.I,
 )
 
 

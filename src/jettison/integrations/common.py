@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from jettison.budget import Budget
 from jettison.call import Call
@@ -18,8 +18,9 @@ from jettison.plan import Fitted, Report
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.session import Session
+from jettison.wire.base import digest
 
-__all__ = ["MOST", "TIGHTER", "Conversation", "Conversations", "guarded", "guarded_async", "missing"]
+__all__ = ["MOST", "TIGHTER", "Conversation", "Conversations", "guarded", "guarded_async", "missing", "shown"]
 
 MOST = 1_000
 """Conversations that are remembered; the one that was used longest ago is forgotten first. One that comes back after
@@ -153,3 +154,14 @@ async def guarded_async(conversation: Conversation, send: Callable[[], Awaitable
 def missing(package: str, extra: str) -> ImportError:
     """The error for a package that is not installed."""
     return ImportError(f"this integration needs {package}: pip install 'jettison[{extra}]'")
+
+
+def shown(value: Any) -> Any:
+    """A value as JSON, for weighing; of bytes, which have no weight that is known here, only which they are."""
+    if isinstance(value, Mapping):
+        return {str(key): shown(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [shown(inner) for inner in value]
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes {digest(value.hex())}"
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -44,6 +44,7 @@ def check_program(section: str) -> None:
     with serving(script) as server:
         url = f"{server.url}/v1"
         given = {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+        given |= {"GOOGLE_GEMINI_BASE_URL": server.url, "GOOGLE_API_KEY": "none"}
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", code],
             env=os.environ | given,
