@@ -5,12 +5,12 @@
     → {"more": [messages that are new]}
     ← {"seconds": 0.01, "request": [0, 1, {"role": …}, 7], "spent": 0}
     ← {"seconds": 0.01, "error": "ValueError", "detail": "…"}
-    → {"time": [messages], "start": {…}, "remember": true}
+    → {"time": [messages], "start": {…}, "remember": true, "limit": 60}
     ← {"cpu": 1.2, "wall": 1.3, "tokens": 7990, "messages": 40}
 
 The history is kept here, so that a call costs what is new; a whole number in a request is the message of that index.
 `seconds` is processor time of the adapter alone: it does not grow when the machine is busy. The first line out says
-which versions are installed.
+which versions are installed. A timed call that takes more than `limit` seconds of processor time ends the process.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import sys
 import time
 from importlib import metadata
@@ -78,6 +79,8 @@ def _short(request: list[Message], history: list[Message]) -> list[int | Message
 
 def _timed(make: Any, given: dict[str, Any]) -> dict[str, Any]:
     """One cold call over a whole history, its set-up included."""
+    used = int(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (used + given["limit"], resource.RLIM_INFINITY))
     counter = Counter(remember=bool(given["remember"]))
     counter.text("the tokenizer loads on first use")
     gc.collect()

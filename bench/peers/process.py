@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -108,6 +109,8 @@ class PeerProcess:
         self._child.wait()
         if late.is_set():
             raise OutOfTime(f"no answer in {seconds:.0f} s")
+        if self._child.returncode == -signal.SIGXCPU:
+            raise OutOfTime("more processor time than allowed")
         raise PeerFailed(self._last_words())
 
     def _last_words(self) -> str:

@@ -146,6 +146,8 @@ def _peer(job: Job) -> Iterator[Outcome]:
                     outcome.late += 1
                     continue
                 try:
+                    if process is not None and not process.alive:
+                        process.close()
                     process = process if process is not None and process.alive else started()
                     outcome.versions = process.versions
                     policy = known or Recorded(PeerPolicy(process, left))

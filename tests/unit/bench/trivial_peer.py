@@ -7,7 +7,7 @@ import time
 
 from bench.peers.contract import Given, Message
 
-PRINTS, RAISES, DIES, SLEEPS, WORKS = 1, 2, 3, 4, 5
+PRINTS, RAISES, DIES, SLEEPS, WORKS, SPINS = 1, 2, 3, 4, 5, 6
 
 
 class Newest:
@@ -31,6 +31,9 @@ class Newest:
         elif self.given.budget == WORKS:
             until = time.process_time() + 0.3
             while time.process_time() < until:
+                pass
+        elif self.given.budget == SPINS:
+            while True:
                 pass
         head, rest = messages[: self.given.head], messages[self.given.head :]
         room = self.given.budget - self.given.head_tokens
