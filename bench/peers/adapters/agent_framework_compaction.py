@@ -1,11 +1,11 @@
-"""`agent_framework` `ContextWindowCompactionStrategy`, on one list of messages whose annotations stay."""
+"""`agent_framework` compaction strategies, on one list of messages whose annotations stay."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-from agent_framework import Content, ContextWindowCompactionStrategy, apply_compaction
+from agent_framework import Content, ContextWindowCompactionStrategy, TruncationStrategy, apply_compaction
 from agent_framework import Message as Own
 
 from bench.peers.contract import Counter, Given, Message, Table
@@ -24,10 +24,8 @@ class O200k:
 
 
 class Compaction:
-    def __init__(self, given: Given, **options: Any) -> None:
-        self.strategy = ContextWindowCompactionStrategy(
-            max_context_window_tokens=given.budget, max_output_tokens=0, **options
-        )
+    def __init__(self, strategy: Any) -> None:
+        self.strategy = strategy
         self.table = Table(_back)
         self.state: list[Own] = []
         self.seen = 0
@@ -68,14 +66,20 @@ def _back(one: Own) -> list[Message]:
     return [{**back, "tool_calls": calls} if calls else back]
 
 
-SETTINGS = {
+def _default(given: Given) -> Compaction:
     # Old results become summaries at half of the window, messages go at 0.8 of it; four characters a token.
-    "default": Compaction,
-    "fair": lambda given: Compaction(
-        given,
+    return Compaction(ContextWindowCompactionStrategy(max_context_window_tokens=given.budget, max_output_tokens=0))
+
+
+def _fair(given: Given) -> Compaction:
+    # Whole groups, no summaries of results: it kept more than the strategy above with our counter.
+    strategy = TruncationStrategy(
+        max_n=given.budget,
+        compact_to=int(0.7 * given.budget),
         tokenizer=O200k(given.counter),
-        tool_eviction_threshold=0.7,
-        truncation_threshold=1.0,
         preserve_first_user_group=True,
-    ),
-}
+    )
+    return Compaction(strategy)
+
+
+SETTINGS = {"default": _default, "fair": _fair}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contexttrim import ContextManager
-from contexttrim.strategies import ImportanceWeighted, SemanticCluster
+from contexttrim.strategies import ImportanceWeighted
 
 from bench.peers.contract import Given, Message
 
@@ -23,5 +23,5 @@ class Trim:
 
 SETTINGS = {
     "default": lambda given: Trim(given, ImportanceWeighted()),  # its quick start; four characters a token
-    "fair": lambda given: Trim(given, SemanticCluster(), given.counter.message),  # what kept the goal when we tried
+    "fair": lambda given: Trim(given, ImportanceWeighted(), given.counter.message),  # kept more than `SemanticCluster`
 }

@@ -12,8 +12,6 @@ from cutctx import (
     CompactionBudget,
     CompactionExecutor,
     DropOldestPolicy,
-    ObservationMaskingPolicy,
-    PolicyChain,
     Role,
     Transcript,
     TranscriptTurn,
@@ -76,12 +74,12 @@ def _characters(message: Message, text: str) -> int:
 
 
 def _fair(given: Given) -> Plan:
-    # The same chain without the summary, which replaces whole spans and with them every exact value; of the newest
-    # turns only the last is untouchable, since four of them often weigh more than the budget.
-    chain = PolicyChain((ObservationMaskingPolicy(), DropOldestPolicy()))
-    return Plan(
-        given, chain, lambda message, text: given.counter.message(message), given.head, protected_recent_turns=1
-    )
+    # Whole exchanges, oldest first: no summary, which replaces every exact value, and no masks, whose cost it estimates
+    # too low. Only the last turn is untouchable, since four of them often weigh more than the budget.
+    def count(message: Message, text: str) -> int:
+        return given.counter.message(message)
+
+    return Plan(given, DropOldestPolicy(), count, given.head, protected_recent_turns=1)
 
 
 SETTINGS = {

@@ -102,6 +102,7 @@ def _call(part: Any) -> Message:
 def _fair(given: Given) -> Harness:
     count = given.counter.text
     room = given.budget - given.head_tokens  # the head is put back in front of what it keeps
+    # `keep_tokens` is what it keeps at least; the two tiers come nearer to the budget than the window alone.
     tiers = [
         ClearToolResults(max_tokens=1, keep_pairs=3, tokenizer=count),
         SlidingWindowCompaction(max_messages=1, keep_tokens=int(0.7 * room), tokenizer=count),
