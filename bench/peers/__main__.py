@@ -40,7 +40,7 @@ def main() -> int:
         jobs = jobs_for(wanted, _split(options.sets) or sets(), fractions, options.envs, options.seconds)
         _print(run(jobs, options.limit, options.jobs))
     if options.command in ("speed", "all"):
-        timings = speeds.speed(options.envs, options.size)
+        timings = speeds.speed(options.envs, options.size, repeats=options.repeats)
         print(f"\n### Speed: {options.size:,} messages into {speeds.BUDGET:,} tokens\n")
         print(speeds.table(timings))
         print(f"\nCounting such a history once takes {speeds.counting(options.size):.2f} s.")
@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         default=ROW_SECONDS,
         help="processor seconds of a row for one set and budget (%(default)s)",
     )
+    parser.add_argument("--repeats", type=int, default=3, help="of each cold call of the speed run (%(default)s)")
     parser.add_argument("--size", type=int, default=speeds.SIZE, help="messages of the speed run (%(default)s)")
     return parser
 
