@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test model test-llm test-integrations lint bench soak clean
+.PHONY: help demo test model test-llm test-integrations lint bench bench-peers soak clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/'
@@ -36,11 +36,14 @@ lint: $(STAMP)  ## ruff, mypy --strict and the import contracts
 bench: $(STAMP)  ## replay recorded trajectories (bench/)
 	@$(BIN)/python -m bench all --quick
 
+bench-peers: $(STAMP)  ## other libraries in the same replay, an environment for each (bench/peers/); PEERS='--limit 10'
+	@$(BIN)/python -m bench.peers all --envs $(VENV)-peers $(PEERS)
+
 soak: $(STAMP)  ## many sessions on threads, tasks and processes that are killed; minutes (bench/soak.py)
 	@$(BIN)/python -m bench.soak
 
 clean:  ## remove the environment and the caches
-	rm -rf $(VENV) $(VENV)-integrations .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-integrations $(VENV)-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # Made once, and again when the dependencies change. A candidate is run, not only found: a pyenv shim may be
 # there for a version that is not active.

@@ -108,6 +108,7 @@ def replay_runs(
         list[str] | None, typer.Option(metavar="FILE", help="A policy file; can be given again to compare several.")
     ] = None,
     baselines: Annotated[bool, typer.Option("--baselines", help="Bounds and baselines beside it.")] = False,
+    peers: Annotated[bool, typer.Option("--peers", help="Other libraries beside it (a checkout only).")] = False,
     html: Annotated[str | None, typer.Option(metavar="OUT", help="Write a page that works offline.")] = None,
     json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write all figures; - is output.")] = None,
     losses: Annotated[int, typer.Option(metavar="N", help="Print N calls that missed something, and why.")] = 0,
@@ -134,7 +135,9 @@ def replay_runs(
 
     if engine not in ("local", "ray") or jobs < 1:
         raise ConfigError(f"replay runs on engine 'local' or 'ray' with at least one job, not {engine!r} and {jobs}")
-    setup = replaying.setup_of(budget, policy or [], baselines)
+    if peers and engine == "ray":
+        raise ConfigError("--peers runs on this machine, where the peers are installed: leave out --engine ray")
+    setup = replaying.setup_of(budget, policy or [], baselines, peers)
     wish = replaying.Wish(
         *(tuple(paths), setup, wire, limit, jobs, engine, parts, html, json),
         losses=losses,

@@ -22,6 +22,7 @@ from jettison.errors import ConfigError, InvalidInput
 from jettison.policy import Policy
 from jettison.replay.engine import BASELINES, Setup, measured
 from jettison.replay.parts import Parts
+from jettison.replay.peers import peer_names
 from jettison.replay.sources import Intake, files_of, trajectories
 from jettison.replay.summary import Line, lines, number, percent, to_dict
 from jettison.replay.totals import Result, Totals
@@ -50,7 +51,7 @@ class Wish:
     detail: int = 8
 
 
-def setup_of(budget: str, files: Sequence[str], baselines: bool) -> Setup:
+def setup_of(budget: str, files: Sequence[str], baselines: bool, peers: bool = False) -> Setup:
     """Policies and budgets. Raises ConfigError."""
     wanted = [parse_budget(part) for part in budget.split(",")]
     if len(wanted) > 1 and any(part.tokens for part in wanted):
@@ -60,7 +61,8 @@ def setup_of(budget: str, files: Sequence[str], baselines: bool) -> Setup:
     taken = [name for name in names if names.count(name) > 1 or name in BASELINES]
     if taken:
         raise ConfigError(f"policies are named after their files, and {taken[0]!r} is taken: rename one")
-    policies = (*names, *((["jettison"] if given else []) + list(BASELINES) if baselines else ()))
+    beside = [*(["jettison"] if given and (baselines or peers) else []), *(BASELINES if baselines else ())]
+    policies = (*names, *beside, *(peer_names() if peers else ()))
     return Setup(tuple(dict.fromkeys(policies)), tuple(part.share for part in wanted), wanted[0].tokens, given)
 
 

@@ -25,6 +25,7 @@ from jettison.replay.measure.tally import Tally
 from jettison.replay.measure.trajectory import Trajectory, forget
 from jettison.replay.measure.units import BenchPolicy, Case
 from jettison.replay.parts import Parts
+from jettison.replay.peers import is_peer, peer_policy
 from jettison.replay.totals import Result, Totals
 
 __all__ = [
@@ -59,7 +60,7 @@ class Setup:
     """What every trajectory is measured under."""
 
     policies: tuple[str, ...] = ("jettison",)
-    """Names: baselines, `jettison`, `jettison-economy`, and the keys of `given`."""
+    """Names: baselines, `jettison`, `jettison-economy`, peers, and the keys of `given`."""
     fractions: tuple[float, ...] = (0.25,)
     tokens: int = 0
     """A budget in tokens, in place of the fractions."""
@@ -89,6 +90,8 @@ def policy_for(name: str, case: Case, setup: Setup) -> BenchPolicy:
     given = dict(setup.given).get(name)
     if given is not None:
         return Library(given, case.trajectory)
+    if is_peer(name):
+        return peer_policy(name)
     if name.startswith("jettison"):
         return Library(Policy(profile="economy" if name.endswith("economy") else "safe"), case.trajectory)
     return make(name, case)

@@ -8,6 +8,7 @@ from typing import Any
 from jettison.replay.engine import BASELINES, Setup
 from jettison.replay.measure.metrics import Interval, regret
 from jettison.replay.measure.tally import Tally, spread
+from jettison.replay.peers import is_peer
 from jettison.replay.totals import Totals
 
 __all__ = ["SPREAD", "Line", "lines", "number", "percent", "to_dict"]
@@ -32,8 +33,8 @@ class Line:
 
     @property
     def ours(self) -> bool:
-        """Whether it is a policy of the library, not a bound or a baseline."""
-        return self.policy not in BASELINES
+        """Whether it is a policy of the library, not a bound, a baseline or a peer."""
+        return self.policy not in BASELINES and not is_peer(self.policy)
 
 
 def lines(totals: Totals, setup: Setup, set_name: str = "") -> list[Line]:
