@@ -25,10 +25,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "openai_agents": ("openai-agents", ()),
     "pydantic_ai": ("pydantic-ai", ()),
     "litellm": ("litellm", ()),
+    "autogen": ("autogen", ("autogen-ext[openai]",)),
     "smolagents": ("smolagents", ("openai",)),
 }
 SHOWN = re.compile(
-    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents)==",
+    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat)==",
     re.I,
 )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextvars import ContextVar
 from os import PathLike
 from typing import Any
 
 from jettison.budget import Budget
-from jettison.integrations.common import MOST, Conversation, Conversations, guarded, missing
+from jettison.integrations.common import MOST, Conversation, Conversations, Current, guarded, missing
 from jettison.integrations.smolagents_messages import from_fitted, to_wire
 from jettison.policy import Policy
 from jettison.protocols import Archive
@@ -48,13 +47,12 @@ class JettisonModel(Model):
         self.model = model
         self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
         self._conversation = conversation
-        self._current: ContextVar[Conversation | None] = ContextVar("jettison", default=None)
-        self._last: Conversation | None = None
+        self._current = Current()
 
     @property
     def session(self) -> Conversation | None:
         """Of the last call: in a tool that of the agent that called it. None before the first."""
-        return self._current.get() or self._last
+        return self._current.get()
 
     def __getattr__(self, name: str) -> Any:
         if name == "model":  # a copy that is not made yet
@@ -102,10 +100,7 @@ class JettisonModel(Model):
     def _of(self, messages: Sequence[Any]) -> Conversation:
         begun = digest([wire["content"] for wire in to_wire(messages[:2]).messages])
         key = f"{self._conversation}/{begun}" if self._conversation else begun
-        session = self._conversations.of(key, getattr(self.model, "model_id", None))
-        self._current.set(session)
-        self._last = session
-        return session
+        return self._current.set(self._conversations.of(key, getattr(self.model, "model_id", None)))
 
 
 def recall_tool(model: JettisonModel) -> Tool:
