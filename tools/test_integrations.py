@@ -26,10 +26,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pydantic_ai": ("pydantic-ai", ()),
     "litellm": ("litellm", ()),
     "autogen": ("autogen", ("autogen-ext[openai]",)),
+    "agno": ("agno", ("openai",)),
     "smolagents": ("smolagents", ("openai",)),
 }
 SHOWN = re.compile(
-    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat)==",
+    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat|agno)==",
     re.I,
 )
 
