@@ -27,10 +27,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "litellm": ("litellm", ()),
     "autogen": ("autogen", ("autogen-ext[openai]",)),
     "agno": ("agno", ("openai",)),
+    "crewai": ("crewai", ()),
     "smolagents": ("smolagents", ("openai",)),
 }
 SHOWN = re.compile(
-    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat|agno)==",
+    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat|agno|crewai)==",
     re.I,
 )
 

@@ -122,6 +122,11 @@ class Conversations:
             self._open.move_to_end(key)
             return found
 
+    def all(self) -> list[Conversation]:
+        """Those that are remembered, the one used last first."""
+        with self._busy:
+            return list(reversed(self._open.values()))
+
     def find(self, key: str) -> Conversation | None:
         """The conversation of that key, None when there is none."""
         with self._busy:
