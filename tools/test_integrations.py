@@ -28,10 +28,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "autogen": ("autogen", ("autogen-ext[openai]",)),
     "agno": ("agno", ("openai",)),
     "crewai": ("crewai", ()),
+    "semantic_kernel": ("semantic-kernel", ()),
     "smolagents": ("smolagents", ("openai",)),
 }
 SHOWN = re.compile(
-    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat|agno|crewai)==",
+    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat|agno|crewai|semantic-kernel)==",
     re.I,
 )
 

@@ -141,6 +141,9 @@ class Current:
         self._here: ContextVar[Conversation | None] = ContextVar("jettison", default=None)
         self._last: Conversation | None = None
 
+    def __deepcopy__(self, memo: object) -> Current:
+        return self  # some frameworks copy their agents, with the tools and models in them
+
     def set(self, session: Conversation) -> Conversation:
         self._here.set(session)
         self._last = session
