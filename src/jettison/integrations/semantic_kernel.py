@@ -104,7 +104,7 @@ def wrap(
     conversation: str | None = None,
     most: int = MOST,
 ) -> S:
-    """A service of the same kind whose requests fit: `ChatCompletionAgent(service=wrap(OpenAIChatCompletion(), 32_000))`.
+    """A service of the same kind whose requests fit: `ChatCompletionAgent(service=wrap(service, 32_000), ...)`.
 
     Each request of the function calling loop fits; the chat history and the thread stay full. The provider's usage
     flows back; after its overflow error there is one tighter try. `policy`: a `Policy`, a `Budget`, or tokens; None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Turn, check_round_trip, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -232,6 +235,28 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL)
     back = from_fitted(Conversation(100_000).fit(wire), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
+
+
+def messages_of(turns: Sequence[Turn]) -> list[Any]:
+    out: list[Any] = [Message(role="system", content="Be brief.")]
+    for at, turn in enumerate(turns):
+        calls = [
+            {"id": f"c{at}.{n}", "type": "function", "function": {"name": "look", "arguments": json.dumps(call[0])}}
+            for n, call in enumerate(turn.calls)
+        ]
+        out.append(Message(role="user" if turn.user else "assistant", content=turn.said, tool_calls=calls or None))
+        out += [
+            Message(role="tool", tool_call_id=call["id"], tool_name="look", content=text)
+            for call, (_, text) in zip(calls, turn.calls, strict=True)
+        ]
+    return out
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_any_history_makes_the_round_trip(turns: list[Turn]) -> None:
+    messages = messages_of(turns)
+    check_round_trip(messages, to_wire, lambda fitted, given: from_fitted(fitted, to_wire(given), given))
 
 
 def test_a_changed_message_keeps_what_is_not_its_text() -> None:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Turn, check_round_trip, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -241,6 +243,38 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL)
     back = from_fitted(Conversation(100_000).fit(wire.messages), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
+
+
+def messages_of(turns: Sequence[Turn]) -> list[Any]:
+    out: list[Any] = [SystemMessage(content="Be brief.")]
+    for at, turn in enumerate(turns):
+        if turn.user:
+            out.append(UserMessage(content=turn.said, source="user"))
+        elif not turn.calls:
+            out.append(AssistantMessage(content=turn.said, source="office"))
+        else:
+            names = [f"c{at}.{n}" for n in range(len(turn.calls))]
+            calls = [
+                FunctionCall(name, json.dumps(call[0]), "look") for name, call in zip(names, turn.calls, strict=True)
+            ]
+            results = [
+                FunctionExecutionResult(content=call[1], name="look", call_id=name)
+                for name, call in zip(names, turn.calls, strict=True)
+            ]
+            out.append(AssistantMessage(content=calls, thought=turn.said, source="office"))
+            out.append(FunctionExecutionResultMessage(content=results))
+    return out
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_any_history_makes_the_round_trip(turns: list[Turn]) -> None:
+    messages = messages_of(turns)
+    check_round_trip(
+        messages,
+        lambda given: to_wire(given).messages,
+        lambda fitted, given: from_fitted(fitted, to_wire(given), given),
+    )
 
 
 def test_a_changed_message_keeps_what_is_not_its_text() -> None:

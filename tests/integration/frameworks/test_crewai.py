@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import os
 import re
 import threading
@@ -11,7 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Turn, check_round_trip, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -45,7 +48,8 @@ from crewai.tools.tool_failure import ToolExecutionFailedError
 from crewai.utilities import LLMContextLengthExceededError
 from pydantic import BaseModel, create_model
 
-from jettison.integrations.crewai import NothingSafeFits, recall_tool, session_of, wrap
+from jettison.integrations.common import Conversation
+from jettison.integrations.crewai import NothingSafeFits, _back, _wire, recall_tool, session_of, wrap
 
 BUDGET = quarter()
 WINDOW = window(BUDGET)
@@ -235,10 +239,32 @@ def test_an_llm_stays_what_it_was() -> None:
         wrap("gpt-4o", 1_000)  # type: ignore[type-var]
 
 
-def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
-    from jettison.integrations.common import Conversation
-    from jettison.integrations.crewai import _back, _wire
+def messages_of(turns: Sequence[Turn]) -> list[Any]:
+    out: list[Any] = [{"role": "system", "content": "Be brief.", "cache_breakpoint": True}]
+    for at, turn in enumerate(turns):
+        calls = [
+            {"id": f"c{at}.{n}", "type": "function", "function": {"name": "look", "arguments": json.dumps(call[0])}}
+            for n, call in enumerate(turn.calls)
+        ]
+        if calls:
+            out.append({"role": "assistant", "content": turn.said, "tool_calls": calls, "raw_tool_call_parts": [at]})
+        else:
+            out.append({"role": "user" if turn.user else "assistant", "content": turn.said})
+        out += [
+            {"role": "tool", "tool_call_id": call["id"], "name": "look", "content": text or " "}
+            for call, (_, text) in zip(calls, turn.calls, strict=True)
+        ]
+    return out
 
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_any_history_makes_the_round_trip(turns: list[Turn]) -> None:
+    messages = messages_of(turns)
+    check_round_trip(messages, _wire, lambda fitted, given: _back(fitted, _wire(given), given))
+
+
+def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     part = object()
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}, "vendor": 1}
     messages: list[Any] = [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Turn, check_round_trip, histories
 from integration.frameworks.programs import Reading, check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -248,6 +251,33 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = to_wire(ALL)
     back = from_fitted(Conversation(100_000).fit(wire.messages), wire, ALL)
     assert all(mine is theirs for mine, theirs in zip(back, ALL, strict=True))
+
+
+def messages_of(turns: Sequence[Turn]) -> list[Any]:
+    out: list[Any] = [ChatMessageContent(role=AuthorRole.SYSTEM, content="Be brief.")]
+    for at, turn in enumerate(turns):
+        if turn.user:
+            out.append(ChatMessageContent(role=AuthorRole.USER, content=turn.said))
+            continue
+        items = [call(at * 10 + n, json.dumps(each[0])) for n, each in enumerate(turn.calls)]
+        out.append(ChatMessageContent(role=AuthorRole.ASSISTANT, items=[*items, TextContent(text=turn.said)]))
+        results = [result(at * 10 + n, each[1]) for n, each in enumerate(turn.calls)]
+        if results:
+            out.append(ChatMessageContent(role=AuthorRole.TOOL, items=results[:1]))
+        if results[1:]:
+            out.append(ChatMessageContent(role=AuthorRole.TOOL, items=results[1:]))
+    return out
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_any_history_makes_the_round_trip(turns: list[Turn]) -> None:
+    messages = messages_of(turns)
+    check_round_trip(
+        messages,
+        lambda given: to_wire(given).messages,
+        lambda fitted, given: from_fitted(fitted, to_wire(given), given),
+    )
 
 
 def test_a_changed_message_keeps_what_is_not_its_text() -> None:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from integration.frameworks.histories import Turn, check_round_trip, histories
 from integration.frameworks.programs import Reading, check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -263,6 +265,33 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
         "tool", "user",
     ]  # fmt: skip
     assert json.loads(wire.messages[4]["tool_calls"][0]["function"]["arguments"]) == {"calls": [{"at": "ж"}, {"at": 1}]}
+
+
+def messages_of(turns: Sequence[Turn], most: int) -> list[Any]:
+    out: list[Any] = [ChatMessage(MessageRole.SYSTEM, [{"type": "text", "text": "Be brief."}])]
+    for at, turn in enumerate(turns):
+        if turn.user:
+            out += TaskStep(turn.said).to_messages()
+            continue
+        step = ActionStep(at, Timing(0.0), model_output=turn.said)
+        if calls := turn.calls[:most]:
+            step.tool_calls = [ToolCall("look", call[0], f"c{at}.{n}") for n, call in enumerate(calls)]
+            step.observations = "\n".join(call[1] for call in calls)
+        out += step.to_messages()
+    return out
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_any_history_makes_the_round_trip(turns: list[Turn]) -> None:
+    # Cut results of parallel calls may be read another way: they are one text.
+    for most, small in ((3, 1_000_000), (1, 250)):
+        check_round_trip(
+            messages_of(turns, most),
+            lambda given: to_wire(given).messages,
+            lambda fitted, given: from_fitted(fitted, to_wire(given), given),
+            small,
+        )
 
 
 def test_a_changed_message_keeps_its_shape() -> None:
