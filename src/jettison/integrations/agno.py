@@ -30,7 +30,7 @@ try:
     from agno.models.base import Model
     from agno.tools.function import Function
 except ImportError as error:
-    raise missing("agno 3.1 or newer", "agno") from error
+    raise missing("agno 3.1.10 or newer", "agno") from error
 
 __all__ = ["NothingSafeFits", "recall_tool", "session_of", "wrap"]
 

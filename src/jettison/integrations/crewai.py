@@ -23,7 +23,7 @@ try:
     from crewai.utilities import LLMContextLengthExceededError
     from pydantic import BaseModel, Field, create_model
 except ImportError as error:
-    raise missing("crewai 1.15 or newer", "crewai") from error
+    raise missing("crewai 1.15.30 or newer", "crewai") from error
 
 __all__ = ["NothingSafeFits", "recall_tool", "session_of", "wrap"]
 
