@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from integration.frameworks.histories import Turn, check_round_trip, histories
+from integration.frameworks.turns import Turn, check_round_trip, histories
 from integration.frameworks.programs import Reading, check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
