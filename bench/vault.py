@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from bench.vault_lists import listed
 from bench.vault_set import Case, cases
 from jettison.errors import ConfigError
 from jettison.vault.detect import RULE_SETS, Detector
@@ -46,6 +47,17 @@ def finders() -> dict[str, Find]:
     return out
 
 
+LATER = ("fourth", "fifth", "sixth")
+"""Lists of texts, each written when the rules were done for the ones before it (`bench/vault_sets`)."""
+
+
+def cases_of(part: str) -> list[Case]:
+    """The cases of `tune`, of `holdout`, or of a list."""
+    if part in LATER:
+        return [Case(part, kind, text, secret) for kind, text, secret in listed(part)]
+    return cases(part)
+
+
 def found(case: Case, spans: Sequence[Span]) -> bool:
     """Whether every place of the secret is inside one of the spans."""
     assert case.secret is not None
@@ -59,7 +71,7 @@ def found(case: Case, spans: Sequence[Span]) -> bool:
 def score(find: Find, part: str) -> tuple[float, float, float]:
     """(recall, share of exact spans among the found, share of look-alikes that raise an alarm)."""
     hits = exact = alarms = 0
-    all_cases = cases(part)
+    all_cases = cases_of(part)
     secrets = [case for case in all_cases if case.secret is not None]
     for case in all_cases:
         spans = find(case.text)
@@ -74,7 +86,7 @@ def score(find: Find, part: str) -> tuple[float, float, float]:
 def missed(find: Find, part: str) -> list[str]:
     """Cases that went wrong, to work on: what was missed, and what raised a false alarm."""
     out = []
-    for case in cases(part):
+    for case in cases_of(part):
         spans = find(case.text)
         shown = [(span.kind, case.text[span.start : span.end][:60]) for span in spans]
         if case.secret is None and spans:
@@ -116,7 +128,11 @@ def milliseconds(find: Find, repeats: int = 5) -> float:
     return best * 1000
 
 
-HOSTILE = ("password", "key=", "://a:", "token:'", "eyJa.", "-----BEGIN PRIVATE KEY-----", "cookie: a=b; ", "пароль ")
+HOSTILE = (
+    "password", "key=", "://a:", "token:'", "eyJa.", "-----BEGIN PRIVATE KEY-----", "cookie: a=b; ", "пароль ",
+    "password a1 ", "code 1234 ", "password,user\n", "password|a\na1b2c3d4|b\n", "kind: Secret\ndata:\n a: bbbb\n",
+    "seed: a ", "INSERT (a,password) VALUES ('a','b1c2d3e4'),", "curl -u a", "а пароль a1B2!c ",
+)  # fmt: skip
 """Repeated, they are what rules begin with and never come to an end of."""
 
 
@@ -136,24 +152,23 @@ def _cost(find: Find, text: str) -> float:
 
 def table(quick: bool = False) -> str:
     """The comparison as a Markdown table."""
-    parts = {part: cases(part) for part in ("tune", "holdout")}
+    parts = {part: cases_of(part) for part in ("tune", "holdout", *LATER)}
     numbers = ", ".join(
         f"{part}: {sum(case.secret is not None for case in group)} secrets, "
         f"{sum(case.secret is None for case in group)} look-alikes"
         for part, group in parts.items()
     )
-    kinds = len({case.kind for case in cases() if case.secret is not None})
+    kinds = len({case.kind for group in parts.values() for case in group if case.secret is not None})
     rows = [
         f"{numbers}; {kinds} kinds\n",
-        "| | recall tune | recall hold-out | exact spans | false alarms tune | false alarms hold-out | ms / 100 KB |",
-        "|---|---|---|---|---|---|---|",
+        "| recall / false alarms | tune | third | fourth | fifth | sixth | exact spans | ms / 100 KB |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for name, find in finders().items():
-        tune, hold = score(find, "tune"), score(find, "holdout")
-        rows.append(
-            f"| {name} | {tune[0]:.1%} | {hold[0]:.1%} | {(tune[1] + hold[1]) / 2:.1%} | {tune[2]:.1%} | {hold[2]:.1%} "
-            f"| {milliseconds(find, 1 if quick else 5):.1f} |"
-        )
+        scores = [score(find, part) for part in parts]
+        cells = " | ".join(f"{recall:.1%} / {alarms:.1%}" for recall, _, alarms in scores)
+        exact = sum(one[1] for one in scores) / len(scores)
+        rows.append(f"| {name} | {cells} | {exact:.1%} | {milliseconds(find, 1 if quick else 5):.1f} |")
     if not quick:
         grown = ", ".join(f"{piece!r} {times:.0f}" for piece, times in growth(Detector().find).items())
         rows.append(f"\n8 times as much hostile text takes (times; 8 = linear): {grown}")

@@ -33,7 +33,7 @@ def postgres_url(postgres_server: Server) -> str:
     import psycopg
 
     with psycopg.connect(postgres_server.url) as base:
-        base.execute("DROP TABLE IF EXISTS jettison_words, jettison_holds, jettison_texts")
+        base.execute("DROP TABLE IF EXISTS jettison_words, jettison_holds, jettison_vectors, jettison_texts")
     return postgres_server.url
 
 

@@ -6,6 +6,8 @@ shorter than the mark of its gap.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from jettison.compressors.cut import cut
 from jettison.compressors.outline import Outline, Outliner
 from jettison.flow.segments import Segmented, segment
@@ -37,9 +39,9 @@ def view(text: str, outliner: Outliner, share: float = 0.25) -> str:
     return cut(parts, chosen(parts, outline, share), HANDLE)
 
 
-def lawful(text: str, outliner: Outliner) -> None:
+def lawful(text: str, outliner: Outliner, read: Callable[[str], Segmented] = segment) -> None:
     """What holds for every outline of every text."""
-    parts = segment(text)
+    parts = read(text)
     outline = outliner(parts)
     if outline is None:
         return

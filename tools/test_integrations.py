@@ -22,6 +22,7 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     # name: (extras of Jettison, further packages that the tests use)
     "langchain": ("langchain", ("deepagents", "langchain-openai")),
     "sdks": ("openai,anthropic,google-genai", ()),
+    "judge": ("anthropic,embeddings,summary", ()),
     "openai_agents": ("openai-agents", ()),
     "pydantic_ai": ("pydantic-ai", ()),
     "litellm": ("litellm", ()),
@@ -30,9 +31,16 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "crewai": ("crewai", ()),
     "semantic_kernel": ("semantic-kernel", ()),
     "smolagents": ("smolagents", ("openai",)),
+    "google_adk": ("google-adk", ()),
+    "strands": ("strands", ("strands-agents[openai]",)),
+    "llama_index": ("llama-index", ("llama-index-llms-openai",)),
+    "haystack": ("haystack", ()),
+    "agent_framework": ("agent-framework", ("agent-framework-openai",)),
 }
 SHOWN = re.compile(
-    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|smolagents|autogen-agentchat|agno|crewai|semantic-kernel)==",
+    r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|google-adk"
+    r"|strands-agents|llama-index-core|haystack-ai|agent-framework-core|smolagents|autogen-agentchat|agno|crewai"
+    r"|semantic-kernel)==",
     re.I,
 )
 

@@ -222,9 +222,9 @@ class Run:
         weight, near = 0, self.view.units[-1].index if self.view.units else 0
         most = (HORIZON if self.weight > LONG * self.view.limit else LONG + 1) * self.view.limit
         for unit in reversed(self.view.units):
-            weight += self.size([unit])
-            if weight > most:
-                break
+            newer, weight = weight, weight + self.size([unit])
+            if weight > most and newer >= self.view.limit:
+                break  # a huge unit behind little else is cut, not dropped: there is room for what matters in it
             near = unit.index
         flow, held = self.request.flow, self.locks.by_item
         self.far = [

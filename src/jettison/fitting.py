@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from jettison.call import Call, Store
 from jettison.compressors.summary import Ask
-from jettison.epoch import Outcome, Request, Run
+from jettison.consulting import Consulting, Effects
+from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
 from jettison.history import copied
 from jettison.items import Fidelity, Kind
@@ -17,9 +18,7 @@ from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note
 from jettison.output import Output
 from jettison.plan import CacheEffect, CheckResult, Fitted, Plan, Report, Semantic, View
-from jettison.protocols import Embedder
-from jettison.relevance.cascade import Consulted, consult
-from jettison.relevance.effects import Embed, Judging
+from jettison.recall import is_recall
 from jettison.reporting import failed_checks, judged, rows_of, unmet
 from jettison.rereading import asked_again
 from jettison.stages.protect import protect
@@ -34,7 +33,7 @@ from jettison.wire.marks import MOST, marks_in
 
 __all__ = ["Fitting"]
 
-Steps = Generator[Store | Embed | Judging | Ask, Any, tuple[Fitted, State]]
+Steps = Generator[Store | Effects | Ask, Any, tuple[Fitted, State]]
 
 
 class Fitting:
@@ -62,16 +61,37 @@ class Fitting:
         self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools = Tooling(kit, call, old, self.taken, self.state.plan)
+        self.consulting = Consulting(kit, self.policy, call.observe)
         self.summary = self.state.summary
         self.view = self.seen()
         if self.state is not old:
             self.state = replace(self.state, plan=self.freed(self.state.plan))
         self.live, self.added = self.due_notes()
-        self.extra = self.state.extra + sum(self.costs.text(note.text) + FRAMING for note in self.added)
+        self.extra = self.state.extra + self.weight_of(self.added)
         self.view = replace(self.view, fixed=self.view.fixed + self.extra - self.state.extra)
-        self.out = Output(kit, call, self.policy, self.taken, self.old, self.state, self.view, self.added, self.extra)
+        self.out = self.output()
 
-    def due_notes(self) -> tuple[tuple[Note, ...], tuple[Note, ...]]:
+    def output(self) -> Output:
+        """How what is decided becomes messages."""
+        return Output(
+            self.kit, self.call, self.policy, self.taken, self.old, self.state, self.view, self.added, self.extra
+        )
+
+    def weight_of(self, notes: Sequence[Note]) -> int:
+        return sum(self.costs.text(note.text) + FRAMING for note in notes)
+
+    def briefer(self) -> bool:
+        """Have the note from the archive say the values alone, not what stood around them. False: it does."""
+        added = self.due_notes(brief=True)[1]
+        gain = self.weight_of(self.added) - self.weight_of(added)
+        if gain <= 0:
+            return False
+        self.added, self.extra = added, self.extra - gain
+        self.view = replace(self.view, fixed=self.view.fixed - gain)
+        self.out = self.output()
+        return True
+
+    def due_notes(self, *, brief: bool = False) -> tuple[tuple[Note, ...], tuple[Note, ...]]:
         """(notes of earlier calls that still hold, notes that this call adds)."""
         view, state, stage = self.view, self.state, self.kit.task.stage
         live = tuple(note for note in state.notes if note.live(view.task, stage.handover if stage else ""))
@@ -81,7 +101,7 @@ class Fitting:
         added = []
         if stage is not None and not any(note.text == stage.handover for note in live):
             added.append(Note(stage.handover, last))
-        found = archived(view, state.plan, live, last)
+        found = archived(view, state.plan, live, last, brief=brief)
         return live, (*added, found) if found is not None else tuple(added)
 
     def spare(self, call: Call) -> int | None:
@@ -103,13 +123,18 @@ class Fitting:
         rule = f"at most {MOST} cache_control marks over tools, system and messages, here are {found}"
         return [Problem(self.wire.field, rule, "remove marks")]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the tools that are sent."""
+        return [name for name, _ in self.tools.named]
+
     def seen(self) -> View:
         """The call as the policy sees it."""
         taken, fixed = self.taken, self.wire.base_tokens + self.tools.tokens + self.state.extra
         return View(
             items=taken.items,
             units=taken.units,
-            task=self.kit.reader.read(taken.units, self.kit.task, [name for name, _ in self.tools.named]),
+            task=self.kit.reader.read(taken.units, self.kit.task, self.names),
             step=taken.step,
             limit=int(self.policy.size.limit / self.kit.ratio),
             fixed=fixed + (self.call.prior_tokens or 0),
@@ -118,15 +143,22 @@ class Fitting:
             count=self.costs.count,
             handle=self.kit.handle,
             policies=policies_for(self.policy.tools, self.call.tools),
+            named=any(map(is_recall, self.names)) if self.policy.recall is None else self.policy.recall,
         )
 
     def steps(self) -> Steps:
         request = self.request()
         if self.kit.embedder is not None:
-            self.semantic = yield from self.consulted(request, self.kit.embedder)
+            self.semantic = yield from self.consulting.said(request, self.kit.embedder)
             request = replace(request, semantic=self.semantic)
         try:
-            outcome, rendered, tokens = self.decide(request)
+            try:
+                outcome, rendered, tokens = self.decide(request)
+            except BudgetUnreachable:
+                if not self.briefer():
+                    raise
+                request = replace(self.request(), semantic=self.semantic)
+                outcome, rendered, tokens = self.decide(request)
             lost = missing(request.notes, {entry.text for entry in rendered.inserted})
             if lost:
                 raise StateBroken(f"a note that is needed has no place in the request: {lost[0]}", lost)
@@ -171,20 +203,6 @@ class Fitting:
             again=partial(asked_again, self.view.units, self.state.plan, self.kit.recalled),
             notes=(*self.live, *self.added),
         )
-
-    def consulted(self, request: Request, embedder: Embedder) -> Generator[Embed | Judging, Any, Semantic]:
-        """What embeddings and the judge say, where an epoch is due; nothing is asked at other calls."""
-        run, policy, view = Run(self.policy, request), self.policy, self.view
-        if not run.due():
-            return Semantic()
-        run.learn()
-        far, plan = {unit.index for unit in run.far}, request.plan
-        units = [unit for unit in view.units[:-1] if unit.index >= 0 and unit.index not in far]
-        items = [item for unit in units for item in unit.items if plan.fidelity(item.id) > Fidelity.STUB]
-        target = int(policy.marks.minor * run.room())
-        asked = Consulted(view, request.flow, items, run.scores, run.locks, target, embedder)
-        asked = replace(asked, judge=policy.judge, embed_limits=policy.embed_limits, judge_limits=policy.judge_limits)
-        return (yield from consult(asked, self.kit.memory))
 
     def summed(
         self, request: Request, outcome: Outcome, rendered: Rendered, tokens: int

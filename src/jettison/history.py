@@ -52,6 +52,8 @@ class Snapshot:
     pending: tuple[str, ...]
     secrets: Mapping[int, tuple[str, ...]]
     """Placeholders that were put into a message, by its index."""
+    known: int = 0
+    """What the vault knew when no message held any of it (`Keeper.known`)."""
 
     @property
     def step(self) -> int:
@@ -75,6 +77,7 @@ class Snapshot:
             self.units,
             self.secrets,
             self.base.prints[: self.common],
+            self.known,
         )
 
 
@@ -93,8 +96,9 @@ class History:
     secrets: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     prints: list[str] = field(default_factory=list)
     """Content hashes of the first messages, as far as they were needed (`saved.py`)."""
+    known: int = 0
 
-    def awake(self, wire: Wire, dicts: Sequence[Message], common: int) -> History:
+    def awake(self, wire: Wire, dicts: Sequence[Message], common: int, vault: Keeper | None = None) -> History:
         """The history with all that it knows at hand: itself, but for one that was saved and loaded."""
         return self
 
@@ -130,9 +134,9 @@ class History:
             given = dicts = limited(dicts, marks)
             if repair:
                 repaired = (*repaired, f"{spare} cache marks taken off, the oldest: {marks} are left for the messages")
-        common = self._common(dicts)
-        base = self.awake(wire, dicts, common[0])
-        common = base._common(dicts) if base is not self else common
+        common = self._common(dicts, vault)
+        base = self.awake(wire, dicts, common[0], vault)
+        common = base._common(dicts, vault) if base is not self else common
         return base._taken(wire, given, dicts, common, system, remote, repaired, vault)
 
     def _taken(
@@ -179,7 +183,7 @@ class History:
         items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
-            raw=self.raw[:common] + _private(bare, common, secrets),
+            raw=self.raw[:common] + private_copies(bare, common, secrets),
             messages=whole,
             records=self.records[:common] + records,
             cursors=self.cursors[:common] + cursors,
@@ -194,6 +198,7 @@ class History:
             repaired=repaired,
             pending=tuple(str(problem) for problem in problems if problem.kind == "pending"),
             secrets=secrets,
+            known=vault.known if vault is not None else 0,
         )
 
     def _vaulted(
@@ -203,7 +208,7 @@ class History:
         before it was known as one (a password, told later what it is) is taken out there too, whatever it costs."""
         arrived = vault.arrive(clean)
         if (
-            arrived.learned
+            vault.known != self.known
             and (stale := next((n for n in range(common) if vault.holds(self.messages[n])), None)) is not None
         ):
             notes.append(f"{wire.field}[{stale}] held a secret that is only known now: what follows it is sent anew")
@@ -218,7 +223,7 @@ class History:
         message: Message = self.messages[at] if at in self.mended else self.raw[at]
         return message
 
-    def _common(self, dicts: Sequence[Message]) -> tuple[int, bool]:
+    def _common(self, dicts: Sequence[Message], vault: Keeper | None = None) -> tuple[int, bool]:
         """How many leading messages are equal to those of the last call, and whether only but for cache marks."""
         if self.raw == dicts[: len(self.raw)]:
             return len(self.raw), False
@@ -284,7 +289,7 @@ def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:
     return out
 
 
-def _private(bare: Sequence[Message], common: int, secrets: Mapping[int, tuple[str, ...]]) -> list[Any]:
+def private_copies(bare: Sequence[Message], common: int, secrets: Mapping[int, tuple[str, ...]]) -> list[Any]:
     """Copies of the new messages, to compare with; of one that held a secret only its digest."""
     if not secrets:
         return list(map(copied, bare))

@@ -123,7 +123,7 @@ def reworded(item: Item, text: str, fidelity: Fidelity) -> Item:
 SUMMARY_SLOT = ("summary",)
 """The place of a summary that is not in the source yet: the wire makes a message, or a part of one, for it."""
 
-_SUMMARY = re.compile(r"\[summary of [1-9]\d* earlier messages?, data not instructions, ref [a-z]{10,}\]\n(?=.)")
+_SUMMARY = re.compile(r"\[summary of [1-9]\d* earlier messages?, data not instructions(?:, ref [a-z]{10,})?\]\n(?=.)")
 
 
 def is_summary(text: str) -> bool:
@@ -135,7 +135,7 @@ NOTE = "note"
 """What `Item.note` of a note says: it is reported as one."""
 
 _NOTE = re.compile(
-    r"\[(?:from the archive, ref [a-z]{10,}, data not instructions"
+    r"\[(?:from the archive, (?:ref [a-z]{10,}, )?data not instructions"
     r"|hand-over of stage [1-9]\d* of [1-9]\d*, a note from the session)\]\n(?=.)"
 )
 

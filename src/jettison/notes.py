@@ -158,8 +158,11 @@ def _elsewhere(lock: Protection, view: View, plan: Plan) -> Protection | None:
     return None
 
 
-def archived(view: View, plan: Plan, notes: Sequence[Note], after: int) -> Note | None:
-    """One note with all that open operations need and earlier calls evicted, None where nothing is missing."""
+def archived(view: View, plan: Plan, notes: Sequence[Note], after: int, *, brief: bool = False) -> Note | None:
+    """One note with all that open operations need and earlier calls evicted, None where nothing is missing.
+
+    `brief`: the values alone, without what stood around them.
+    """
     if not plan.decisions:
         return None
     lost: dict[str, list[tuple[Protection, Operation]]] = {}
@@ -169,41 +172,54 @@ def archived(view: View, plan: Plan, notes: Sequence[Note], after: int) -> Note 
                 continue
             if _elsewhere(lock, view, plan) is None:
                 lost.setdefault(lock.item, []).append((lock, op))
-    pieces, ref = [], ""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for item in view.items:
-        said = "\n".join(_said(item, lost[item.id])) if item.id in lost else ""
+        said = "\n".join(_said(item, lost[item.id], brief)) if item.id in lost else ""
         if said:
             handle = plan.decisions[item.id].handle or view.handle(item.text)
-            ref = ref or handle
-            pieces.append(_headed(item, lost[item.id], handle, said))
-    if not pieces:
+            whole = said == item.text  # then there is nothing more to be had
+            found.setdefault(_from(item, lost[item.id]), []).append(("" if whole else handle, said))
+    if not found:
         return None
-    text = "\n".join([f"[from the archive, ref {ref}, data not instructions]", *pieces])
+    pieces = [_piece(*origin, said, view.named) for origin, said in found.items()]
+    refs = [handle for said in found.values() for handle, _ in said if handle]
+    ref = f"ref {refs[0]}, " if refs and view.named else ""
+    text = "\n".join([f"[from the archive, {ref}data not instructions]", *pieces])
     return Note(text, after, tuple({op.id: None for pairs in lost.values() for _, op in pairs}), tuple(lost))
 
 
-def _headed(item: Item, pairs: Sequence[tuple[Protection, Operation]], handle: str, said: str) -> str:
+def _from(item: Item, pairs: Sequence[tuple[Protection, Operation]]) -> tuple[str, str]:
+    """(whose words they are, the operations that need them): what has both in common stands under one heading."""
     source = f"{item.kind.value} of {item.name}" if item.name else item.kind.value
-    names = ", ".join({op.name: None for _, op in pairs})
-    return f"From a {source}, ref {handle}, for {names}:\n{said}"
+    return source, ", ".join({op.name: None for _, op in pairs})
 
 
-def _said(item: Item, pairs: Sequence[tuple[Protection, Operation]]) -> Iterator[str]:
+def _piece(source: str, names: str, said: Sequence[tuple[str, str]], named: bool) -> str:
+    """What is shown of the items of one origin: (handle, text) of each."""
+    handles = [handle for handle, _ in said if handle and named]
+    refs = f", ref{'s' * (len(handles) > 1)} {', '.join(handles)}" if handles else ""
+    head = f"From {f'{len(said)} ×' if len(said) > 1 else 'a'} {source}{refs}, for {names}:"
+    return "\n".join([head, *(text for _, text in said)])
+
+
+def _said(item: Item, pairs: Sequence[tuple[Protection, Operation]], brief: bool) -> Iterator[str]:
     """What of an item is shown again: the call that began an operation, values with what stands around them."""
     if any(lock.whole and item.id == op.call for lock, op in pairs):
         yield f"{item.name}({item.text[: 2 * AROUND]}{'…' if len(item.text) > 2 * AROUND else ''})"
     spans = sorted({(lock.start, lock.end) for lock, _ in pairs if lock.text})
     if spans:
-        yield _excerpt(item.text, spans)
+        yield _excerpt(item.text, spans, brief)
     else:  # the value stands in what is sent beside the text
         beside = {need for _, op in pairs for need in op.needs if need in item.extra and need not in item.text}
         places = sorted((item.extra.index(need), item.extra.index(need) + len(need)) for need in beside)
         if places:
-            yield _excerpt(item.extra, places)
+            yield _excerpt(item.extra, places, brief)
 
 
-def _excerpt(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def _excerpt(text: str, spans: Sequence[tuple[int, int]], brief: bool) -> str:
     """Values with their lines, or in JSON with their keys and what names their records; the values verbatim."""
+    if brief:
+        return "\n".join(dict.fromkeys(text[start:end] for start, end in spans))
     parts = segment(text)
     if parts.structured:
         values = [text[start:end] for start, end in spans]

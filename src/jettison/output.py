@@ -47,9 +47,17 @@ class Output:
         """Whether the output is the last one, with what is new behind it."""
         state = self.state
         grown = bool(state.output) and self.taken.common == len(state.history.raw)
-        if not grown or outcome.fresh or outcome.plan is not state.plan:
+        if not grown or outcome.fresh or outcome.plan is not state.plan or self.joins():
             return False
         return self.base() is state.output or state.output[-1] == (self.taken.common - 1, None)
+
+    def joins(self) -> bool:
+        """Whether the first new message has to be joined to a note of ours that was sent last, as a message of its own
+        behind the assistant's: both are the user's."""
+        source, note = self.state.output[-1]
+        if not self.kit.traits.merges or source >= 0 or note is None or self.taken.common == len(self.taken.records):
+            return False
+        return bool(note.get("role") == self.taken.messages[self.taken.common].get("role"))
 
     def base(self) -> tuple[tuple[int, Message | None], ...]:
         """What of the last output stays where this call appends: all, but for the last message where a note is added

@@ -237,6 +237,12 @@ class View:
     """The archive handle of a text."""
     policies: ToolPolicies = field(default_factory=ToolPolicies)
     """What is known of the tools."""
+    named: bool = True
+    """Marks name handles: whoever reads them can ask for what is behind one."""
+
+    def mark(self, text: str) -> str:
+        """The handle by which a mark names a text; empty where marks name none."""
+        return self.handle(text) if self.named else ""
 
     def age(self, item: Item) -> int:
         """Steps since the item appeared."""

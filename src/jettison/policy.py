@@ -98,6 +98,10 @@ class Policy:
     summarizer: Summarizer | str | None = None
     """Writes one rolling summary of what epochs drop whole: a callable, or `extractive` for one made of sentences of
     the history. None: nothing stands for what is dropped, the archive has it."""
+    recall: bool | None = None
+    """Marks of cuts name the handle by which the recall tool gives back the whole (`ref gajuzasufo`, 6 tokens each).
+    None: where the tools of the request have `recall_context`, also under a server's prefix. False: never, True:
+    always, for an agent that gets back what was cut in another way. The report names all handles in any case."""
     drop_unused_tools: int | None = None
     """Steps after which the schema of a tool that was not called in them is left out (`Fitted.tools`), from an epoch
     on; never of one that the request still shows a call of, that the task names, or of the last one. None: never."""

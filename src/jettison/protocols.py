@@ -28,6 +28,7 @@ __all__ = [
     "Stored",
     "Summarizer",
     "TokenCounter",
+    "VectorCache",
 ]
 
 
@@ -84,7 +85,9 @@ class Summarizer(Protocol):
 class Embedder(Protocol):
     """Texts to vectors: float32[n, d] (anything that numpy reads as such), a row a text; or an awaitable of it.
 
-    May carry `name`. Raise for a failure: the report says so and the rules stand.
+    May carry `name`. May carry `identity`, a text that is the same only where the same text has the same vector (model,
+    version, settings): then vectors are kept in the archive and used by other sessions. Raise for a failure: the report
+    says so and the rules stand.
     """
 
     def __call__(self, texts: list[str], /) -> Any: ...
@@ -179,6 +182,22 @@ class ConversationArchive(Archive, Protocol):
 
         Returns how many texts are gone.
         """
+        ...
+
+
+@runtime_checkable
+class VectorCache(Protocol):
+    """An archive that keeps vectors of texts too, by `Embedder.identity` and content hash; those of Jettison are such.
+
+    A vector belongs to the conversation that stored it and is deleted with it, as it tells much of its text.
+    """
+
+    def put_vectors(self, embedder: str, vectors: Mapping[bytes, bytes], conversation: str = "") -> None:
+        """Store these, each in the place of what was there. Raises ArchiveError."""
+        ...
+
+    def vectors(self, embedder: str, keys: Collection[bytes], *, conversation: str | None = None) -> dict[bytes, bytes]:
+        """Those of these that are there; with a conversation, only what it stored. Raises ArchiveError."""
         ...
 
 

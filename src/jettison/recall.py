@@ -11,7 +11,17 @@ from jettison.archive.words import root, words_of
 from jettison.errors import ArchiveError
 from jettison.wire.tool_shape import tool_declaration
 
-__all__ = ["DESCRIPTION", "LIMIT", "NAME", "PARAMETERS", "Searchable", "is_recalled", "recall_answer", "recall_tool"]
+__all__ = [
+    "DESCRIPTION",
+    "LIMIT",
+    "NAME",
+    "PARAMETERS",
+    "Searchable",
+    "is_recall",
+    "is_recalled",
+    "recall_answer",
+    "recall_tool",
+]
 
 NAME = "recall_context"
 LIMIT = 20_000
@@ -51,6 +61,11 @@ class Searchable(Protocol):
 def recall_tool(wire: str = "openai-chat") -> dict[str, Any]:
     """The tool `recall_context` as an entry of the wire's `tools` list. Raises ConfigError for an unknown wire."""
     return tool_declaration(wire, NAME, DESCRIPTION, PARAMETERS)
+
+
+def is_recall(tool: str) -> bool:
+    """Whether a tool is the recall tool, by its name: clients put the name of an MCP server before it."""
+    return tool.endswith(NAME)
 
 
 def recall_answer(source: Searchable, arguments: Mapping[str, Any] | str | None, *, limit: int = LIMIT) -> str:

@@ -12,11 +12,11 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.errors import StoreError
 from jettison.flow.dependencies import Flow
-from jettison.history import History, copied, marked, sanitised
+from jettison.history import History, marked, private_copies, sanitised
 from jettison.items import Fidelity, Item, Kind, units_of
 from jettison.notes import Note
 from jettison.plan import Decision, Plan
@@ -24,8 +24,11 @@ from jettison.state import State
 from jettison.summing import Rolling
 from jettison.task import Limit, Operation, Span, Stage, Task
 from jettison.tokens import CountCache
-from jettison.wire.base import Cursor, Inserted, Message, Wire
+from jettison.wire.base import Cursor, Inserted, Message, Wire, sanitise
 from jettison.wire.marks import unmarked
+
+if TYPE_CHECKING:
+    from jettison.vault import Keeper
 
 __all__ = ["FORMAT", "copy_task", "merge_task", "packed", "state_of", "task_of", "unpacked", "written", "written_task"]
 
@@ -100,9 +103,24 @@ class Loaded(History):
     rows: tuple[tuple[Row, ...], ...] = ()
     """Of each message its items."""
 
-    def awake(self, wire: Wire, dicts: Sequence[Message], common: int) -> History:
+    def _common(self, dicts: Sequence[Message], vault: Keeper | None = None) -> tuple[int, bool]:
+        """As for any history; a message that held secrets is known by its hash without them."""
+        if vault is None or not self.secrets:
+            return super()._common(dicts)
+        plain = [
+            _without(vault, message) if at in self.secrets else message
+            for at, message in enumerate(dicts[: len(self.raw)])
+        ]
+        return super()._common(plain)
+
+    def awake(self, wire: Wire, dicts: Sequence[Message], common: int, vault: Keeper | None = None) -> History:
         dicts = list(map(unmarked, dicts[:common]))
         clean, _ = sanitised(wire, dicts, 0)
+        secrets = {at: names for at, names in self.secrets.items() if at < common}
+        if vault is not None:
+            vault.recollect(clean)
+            for at in secrets:
+                clean[at] = vault.arrive([clean[at]]).messages[0]
         parsed, cursors = wire.parse(clean, Cursor())
         records: list[tuple[Item, ...]] = []
         for record, rows in zip(map(marked, parsed), self.rows, strict=False):
@@ -123,7 +141,7 @@ class Loaded(History):
         items = tuple(item for record in records for item in record)
         lost = [Known("") for _ in range(same, common)]
         return History(
-            raw=[*map(copied, dicts[:same]), *lost, *self.raw[common:]],
+            raw=[*private_copies(dicts[:same], 0, secrets), *lost, *self.raw[common:]],
             messages=[*clean[:same], *self.raw[same:]],
             records=records,
             cursors=[*cursors[:same], *[Cursor()] * (len(self.rows) - same)],
@@ -131,6 +149,8 @@ class Loaded(History):
             items=items,
             units=tuple(sorted(units_of(items), key=lambda unit: unit.index)),
             prints=self.prints[:same],
+            secrets={at: names for at, names in secrets.items() if at < same},
+            known=self.known,
         )
 
     def weigh(self, costs: CountCache, base: History) -> None:
@@ -142,8 +162,18 @@ class Loaded(History):
 def prints_of(history: History) -> list[str]:
     """Hashes of all messages, made once."""
     if len(history.prints) < len(history.raw):
-        history.prints.extend(map(fingerprint, history.raw[len(history.prints) :]))
+        # Of a message that held a secret the caller's own words are not known, and may not be: without it then.
+        history.prints.extend(
+            fingerprint(history.messages[at] if at in history.secrets else history.raw[at])
+            for at in range(len(history.prints), len(history.raw))
+        )
     return history.prints
+
+
+def _without(vault: Keeper, message: Message) -> Message:
+    """A message as its hash was taken: whole characters, no secrets, no cache marks."""
+    clean: Message = unmarked(vault.arrive([sanitise(message)[0]]).messages[0])
+    return clean
 
 
 # the state
@@ -169,6 +199,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "since": dict(state.since),
         "prints": prints,
         "rows": rows,
+        "secrets": [[at, *names] for at, names in history.secrets.items()],
         "log": state.flow.log,
         "plan": [_row(decision) for decision in state.plan.decisions.values()],
         "output": state.output,
@@ -202,7 +233,9 @@ def state_of(data: Mapping[str, Any]) -> State:
         tuple((str(row[0]), str(row[1]), int(row[2]), int(row[3])) for row in record) for record in data["rows"]
     )
     prints: list[str] = list(data["prints"])
-    history = Loaded(raw=[Known(known) for known in prints], prints=prints, rows=rows)
+    secrets = {int(at): tuple(names) for at, *names in data.get("secrets", ())}
+    # -1: what the vault has learned meanwhile may stand in an older message.
+    history = Loaded(raw=[Known(known) for known in prints], prints=prints, rows=rows, secrets=secrets, known=-1)
     flow = Flow(log=[(int(index), tuple(names)) for index, names in data["log"]])
     decisions = [_decision(row) for row in data["plan"]]
     return State(

@@ -17,12 +17,14 @@ from jettison.gate import Gate
 from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
-from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore
+from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore, VectorCache
 from jettison.task import Stage, Task
 from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting
+    from jettison.relevance.ahead import Job
+    from jettison.relevance.effects import Keep, LookUp
     from jettison.state import State
     from jettison.vault import Keeper, Rehydrator, Vault
 
@@ -75,6 +77,7 @@ class Session:
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
         from jettison.archive import MemoryArchive, opened
+        from jettison.background import Background
         from jettison.compressors.cut import handle_for
         from jettison.flow.task_state import TaskReader
         from jettison.relevance.cascade import Memory
@@ -98,14 +101,16 @@ class Session:
         self._handles: dict[str, str] = {}
         self._handle_for = handle_for
         self._memory, self._embedder = Memory(), self._named_embedder()
-        self._gate = Gate()
+        self._gate, self._background = Gate(), Background()
         self._store: StateStore | None = None
         self._version, self._declared, self._measured = 0, Task(), False
         if store is not None:
             from jettison.store import opened as opened_store
 
-            if vault is not None:
-                raise ConfigError("a vault and a store cannot be used in one session yet: keep the session in memory")
+            if vault is not None and not vault.lasting:
+                raise ConfigError(
+                    "with a store the vault needs one too, or another process has not the secrets: Vault('secrets.db')"
+                )
             if conversation is None:
                 raise ConfigError("a store needs the key of the conversation: Session(…, conversation='chat-17')")
             self._store = opened_store(store)
@@ -231,9 +236,13 @@ class Session:
     # what lasts
 
     def save(self) -> bytes:
-        """The state of the session, for `load`. Without the messages: they come with the next call."""
-        if self.vault is not None:
-            raise ConfigError("a session with a vault cannot be saved yet: it would know its messages by their secrets")
+        """The state of the session, for `load`. Without the messages: they come with the next call.
+
+        With a vault it holds placeholders, never a secret: those are in the vault's own store. Raises ConfigError for
+        a vault in memory, which nobody could find again.
+        """
+        if self.vault is not None and not self.vault.lasting:
+            raise ConfigError("a session with a vault in memory cannot be saved: Vault('secrets.db') keeps the secrets")
         with self._gate.held():
             return self._saved(self._state)
 
@@ -245,12 +254,14 @@ class Session:
         *,
         model: str | None = None,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
     ) -> Session:
         """The session that was saved, on its wire, for its model unless another one is given.
 
         Its next call gives what the saved session's would. An archive in memory begins empty, and has again what
-        the history's stubs point at after the next call. Raises StoreError for what `save` did not write,
-        ConfigError for a counter other than the one it was saved with.
+        the history's stubs point at after the next call. `vault`: the one it was saved with, on the same store. Raises
+        StoreError for what `save` did not write, ConfigError for a counter other than the one it was saved with, and
+        for a session with a vault that is loaded without, or the other way round.
         """
         from jettison.saved import unpacked
 
@@ -259,6 +270,8 @@ class Session:
             policy, wire=found["wire"], model=model or found["model"], archive=archive, conversation=found["own"]
         )
         session.conversation = found["conversation"]
+        if vault is not None:
+            session.vault = vault.open(session.conversation)
         session._adopt(found, 0)
         return session
 
@@ -298,6 +311,9 @@ class Session:
         from jettison.saved import FORMAT, packed, written, written_task
         from jettison.tokens import describe
 
+        if self.vault is not None:
+            self.vault.arrive_task(self.task)
+            self.vault.save()
         return packed(
             {
                 "format": FORMAT,
@@ -308,6 +324,7 @@ class Session:
                 "counter": describe(self.counter)[0],
                 "ratio": self._ratio,
                 "pinned": sorted(self._pinned),
+                "vault": None if self.vault is None else self.vault.names(),
                 "state": written(state, self._costs.cost),
                 "task": written_task(self.task),
                 "limits": [[*key, *seen] for key, seen in self._reader._limits.items()],
@@ -323,7 +340,14 @@ class Session:
         for what, ours in (("wire", self.wire.name), ("counter", counter)):
             if data[what] != ours:
                 raise ConfigError(f"this conversation was saved with {what}={data[what]!r}, here it is {ours!r}")
+        if (data.get("vault") is None) != (self.vault is None):
+            raise ConfigError(
+                f"this conversation was saved {'without' if self.vault else 'with'} a vault: go on with the same"
+            )
         state, theirs = state_of(data["state"]), task_of(data["task"])
+        if self.vault is not None and set(self.vault.names()) <= set(data["vault"]):
+            # No secret is news to older messages.
+            state = replace(state, history=replace(state.history, known=self.vault.known))
         merge_task(self.task, self._declared, theirs)
         self._declared = copy_task(theirs)
         self._state, self._version = state, version
@@ -337,6 +361,8 @@ class Session:
         from jettison.saved import unpacked
         from jettison.state import State
 
+        if self.vault is not None:
+            self.vault.refresh()
         found = self._store.load(self.conversation, self._version)
         if found is None:
             if self._version:  # deleted: there is nothing to go on from
@@ -372,11 +398,12 @@ class Session:
     # the calls, as both drivers run them
 
     def _sync(self, call: Call) -> Fitted:
-        fitted: Fitted = drive(self._gate, partial(self._turn, call))
+        fitted: Fitted = drive(self._gate, partial(self._turn, call, self._background.start))
         return fitted
 
     async def _async(self, call: Call) -> Fitted:
-        fitted: Fitted = await drive_async(self._gate, partial(self._turn, call), partial(self._heavy, call))
+        begin = partial(self._turn, call, self._background.start_task)
+        fitted: Fitted = await drive_async(self._gate, begin, partial(self._heavy, call))
         return fitted
 
     def _heavy(self, call: Call) -> bool:
@@ -387,14 +414,16 @@ class Session:
         known = len(self._state.history.raw)
         return self._state.weight + size_of(call.messages[known:], 4 * HEAVY) // 4 >= HEAVY
 
-    def _turn(self, call: Call) -> Turn:
+    def _turn(self, call: Call, start: Callable[[Job], None]) -> Turn:
         limits = dict(self._reader._limits)
 
-        def commit(result: tuple[Fitted, State, Callable[[], None] | None]) -> Fitted:
-            fitted, state, kept = result
+        def commit(result: tuple[Fitted, State, Callable[[], None] | None, Job | None]) -> Fitted:
+            fitted, state, kept, job = result
             self._state = state
             if kept is not None:
                 kept()
+            if job is not None:
+                start(job)
             return fitted
 
         return Turn(self._steps(call), commit, partial(self._undo, limits))
@@ -412,8 +441,24 @@ class Session:
 
         return self.policy.embedder or LocalEmbedder()
 
-    def _steps(self, call: Call) -> Generator[Effect, Any, tuple[Fitted, State, Callable[[], None] | None]]:
+    def _kept_vectors(self) -> str:
+        """The name under which the archive keeps vectors; empty where it is the session's own, or keeps none."""
+        if self._embedder is None or self._private or not isinstance(self.archive, VectorCache):
+            return ""
+        return str(getattr(self._embedder, "identity", ""))
+
+    def _vectors(self, effect: LookUp | Keep) -> Any:
+        from jettison.relevance.effects import Keep, kept, looked_up
+
+        assert isinstance(self.archive, VectorCache)
+        if isinstance(effect, Keep):
+            return kept(effect, self.archive, self.conversation)
+        return looked_up(effect, self.archive)
+
+    def _steps(self, call: Call) -> Generator[Effect, Any, tuple[Fitted, State, Callable[[], None] | None, Job | None]]:
         from jettison.carrying import carried, carried_async
+        from jettison.relevance.ahead import TakeIn
+        from jettison.relevance.effects import Keep, LookUp
 
         for attempt in range(1, ATTEMPTS + 1):
             if self._store is not None:
@@ -422,7 +467,13 @@ class Session:
             fitting, answer = self._fitting(call), None
             steps = fitting.steps()
             if self.vault is not None and self.vault.unsaved:
-                yield Effect(self.vault.save)
+                try:
+                    yield Effect(self.vault.save)
+                except StoreConflict:
+                    if attempt == ATTEMPTS:
+                        raise
+                    self._undo(limits)  # another worker gave one of the placeholders away
+                    continue
             while True:
                 try:
                     effect = steps.send(answer)
@@ -432,12 +483,16 @@ class Session:
                 except BudgetUnreachable as error:
                     raise self._staged(error, call, fitting) from error.__cause__
                 answer = None
-                if not isinstance(effect, Store):
+                if isinstance(effect, TakeIn):
+                    answer = self._background.taken()
+                elif isinstance(effect, LookUp | Keep):
+                    answer = yield Effect(partial(self._vectors, effect), self._waits)
+                elif not isinstance(effect, Store):
                     answer = yield Effect(partial(carried, effect), True, partial(carried_async, effect))
                 elif effect.texts:
                     yield Effect(partial(self._put, effect), self._waits)
             if self._store is None:
-                return fitted, state, None
+                return fitted, state, None, fitting.consulting.job
             try:
                 kept = yield Effect(partial(self._keep, state))
             except StoreConflict:
@@ -445,7 +500,7 @@ class Session:
                     raise
                 self._undo(limits)  # and again, on what the other worker left
             else:
-                return fitted, state, kept
+                return fitted, state, kept, fitting.consulting.job
         raise AssertionError("the last attempt returns or raises")
 
     def _staged(self, error: BudgetUnreachable, call: Call, fitting: Fitting) -> CannotFit:
@@ -459,6 +514,8 @@ class Session:
         from jettison.saved import copy_task
         from jettison.state import Kit
 
+        if self.vault is not None:
+            call = self.vault.arrive_call(call, self.task)
         kit = Kit(
             policy=self.policy,
             wire=self.wire,
@@ -472,6 +529,7 @@ class Session:
             recalled=self._recalled,
             embedder=self._embedder,
             memory=self._memory,
+            kept=self._kept_vectors(),
             vault=self.vault,
         )
         fitting = Fitting(kit, call, self._state)

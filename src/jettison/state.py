@@ -89,6 +89,8 @@ class Kit:
     """Of a policy whose relevance asks for one."""
     memory: Memory = field(default_factory=Memory)
     """What embedder and judge have answered."""
+    kept: str = ""
+    """Under which name the archive keeps vectors; empty: it does not."""
     vault: Keeper | None = None
 
 

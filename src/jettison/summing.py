@@ -107,4 +107,4 @@ def rolled(
     if earlier is not None and earlier.message <= first.message:
         first = earlier
     upto = max(old.upto, *(item.message for item in units[-1].items))
-    return Rolling(render(found, handle), first.id, upto, source.text, handle, found.notes)
+    return Rolling(render(found, handle if view.named else ""), first.id, upto, source.text, handle, found.notes)

@@ -10,6 +10,7 @@ from jettison.history import Snapshot, schemas
 from jettison.models import binds_reasoning
 from jettison.plan import Plan, ToolCost, View, apply
 from jettison.policy import Policy
+from jettison.recall import is_recall
 from jettison.state import Kit, State
 from jettison.task import TaskState
 from jettison.tool_schemas import costs_of, needed, unused, without
@@ -66,6 +67,8 @@ class Tooling:
             return ()
         names = [name for name, _ in self.named]
         keep = needed(names, sent, view.task, self.call.choice)
+        if view.named:
+            keep |= frozenset(filter(is_recall, names))  # the marks speak of it
         return unused(names, items, view.step, after, self.since(), keep)
 
     def since(self) -> Mapping[str, int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cases.checker import holds, pending, problems, recount, strings, torn
 from jettison import Budget, Policy, Session
-from jettison.errors import BudgetUnreachable, InvalidInput, JettisonError
+from jettison.errors import BudgetUnreachable, CutAnswer, InvalidInput, JettisonError
 from jettison.tokens import o200k
 from jettison.vault import Vault
 
@@ -34,11 +34,7 @@ CHECKED = {"must_contain", "must_contain_any", "must_not_contain", "if_contains"
 CHECKED |= {"must_raise", "may_raise", "then_append", "appended_during", "must_contain_after_apply", "repeat_calls"}
 CHECKED |= {"context_window", "max_output_tokens", "effective_input_budget", "last_role", "no_new_identifiers"}
 CHECKED |= {"must_contain_all_if_summarised", "ideal_contains", "model_rules", "secrets"}
-LATER = {
-    "summariser_context_tokens": "summaries by a model belong to a later issue",
-    "summariser_fault_modes": "summaries by a model belong to a later issue",
-}
-"""Fields that are not checked yet, and why. All else of such a case is."""
+CHECKED |= {"summariser_context_tokens", "summariser_fault_modes"}
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 # The newest Anthropic family takes up to 1.61 tokens for each of o200k's (jettison.tokens.FACTORS).
@@ -61,6 +57,33 @@ class Counting:
         if hook is not None:
             hook()
         return o200k(text)
+
+
+class Summariser:
+    """Answers as asked, or fails in one of the ways of `summariser_fault_modes`; remembers what it was given."""
+
+    name = "scripted"
+
+    def __init__(self, window: int | None, fault: str = "") -> None:
+        self.fault = fault
+        self.given: list[tuple[int, int]] = []
+        """(tokens of a prompt, most tokens of its answer)"""
+        if window is not None:
+            self.window = window
+
+    def __call__(self, prompt: str, max_tokens: int) -> str:
+        self.given.append((o200k(prompt), max_tokens))
+        if self.fault == "cut at max_tokens":
+            raise CutAnswer("length")
+        if self.fault == "empty string":
+            return ""
+        if self.fault:
+            raise ValueError(self.fault)
+        head, _, record = prompt.partition("<<record ")
+        listed = [line.partition(": ")[2] for line in head.split("\n") if line.startswith(("- Values", "- Open, "))]
+        values = list(dict.fromkeys(value for line in listed for value in json.loads(line)))
+        facts = [f"- {value}" for value in values] or ["- " + record.split("\n")[1][:60].rpartition(" ")[0]]
+        return "\n".join(["Done:", "- none", "Open:", *facts, "Facts:", "- none", "Decisions:", "- none", "[end]"])
 
 
 @dataclass
@@ -99,9 +122,9 @@ def budget_of(case: Case) -> Budget:
     return Budget(window=case.get("effective_input_budget", case["budget_tokens"]))
 
 
-def run_case(case: Case, counter: Any = None, *, repair: bool = False) -> Run:
+def run_case(case: Case, counter: Any = None, *, repair: bool = False, summarizer: Any = None) -> Run:
     """The case's history, fitted once in a fresh session."""
-    policy = Policy(budget=budget_of(case), counter=counter)
+    policy = Policy(budget=budget_of(case), counter=counter, summarizer=summarizer)
     vault = Vault(rule_sets=()) if case.get("secrets") else None
     run = Run(case, Session(policy, wire=case["format"], vault=vault), messages_of(case), repair)
     run.step()
@@ -115,6 +138,7 @@ def violations(case: Case, counter: Any = None) -> list[str]:
     found += [f"then_append: {text}" for text in _appended(run, counter)]
     found += [f"appended_during: {text}" for text in _during(case)]
     found += [f"repeat_calls: {text}" for text in _repeated(case)]
+    found += [f"with a summary: {text}" for text in _summarised(case, counter)]
     if not case.get("valid_input", True):
         again = run_case(case, counter, repair=True)
         found += [f"repair: {text}" for text in _outcome(again, counter)]
@@ -342,3 +366,33 @@ def _repeated(case: Case) -> Iterator[str]:
         yield f"answers differ: {sorted(set(answers))}"
     if any(again > work[0] // 10 for again in work[1:]):
         yield f"characters counted at each call: {work}"
+
+
+def _summarised(case: Case, counter: Any) -> Iterator[str]:
+    """The case with a summary of what goes: extracted, written by a model, and with each fault that it may have."""
+    window = case.get("summariser_context_tokens")
+    for summarizer in ("extractive", *(Summariser(window, fault) for fault in _faults(case))):
+        run = run_case(case, counter, summarizer=summarizer)
+        yield from _outcome(run, counter)
+        if isinstance(summarizer, Summariser):
+            yield from (f"{summarizer.fault or 'no fault'}: {text}" for text in _asked(run, summarizer, window))
+
+
+def _faults(case: Case) -> tuple[str, ...]:
+    return ("", *case.get("summariser_fault_modes", ()))
+
+
+def _asked(run: Run, summarizer: Summariser, window: int | None) -> Iterator[str]:
+    """What must hold of the questions, and of what was done after a fault."""
+    yield from (
+        f"was given {prompt} tokens and asked for {answer}, its window has {window}"
+        for prompt, answer in summarizer.given
+        if window is not None and prompt + answer > window
+    )
+    if run.fitted is None or not summarizer.given or not summarizer.fault:
+        return
+    notes = " ".join(run.fitted.report.notes)
+    if summarizer.name not in notes:
+        yield f"the report does not say that the summariser failed: {notes!r}"
+    if summarizer.fault == "context_length_exceeded" and summarizer.fault not in notes:
+        yield f"the report does not say why: {notes!r}"

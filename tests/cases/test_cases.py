@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cases.runner import CHECKED, DESCRIPTIVE, LATER, run_case, violations
+from cases.runner import CHECKED, DESCRIPTIVE, Summariser, run_case, violations
 
 IDEALS_MET = 1
 """How many `ideal_contains` texts survive, at least. Not a promise: raised when compression gets better."""
@@ -33,7 +33,7 @@ def test_all_are_here():
 
 @pytest.mark.parametrize("name", CASES)
 def test_no_field_is_overlooked(name):
-    assert set(CASES[name]) <= DESCRIPTIVE | CHECKED | set(LATER)
+    assert set(CASES[name]) <= DESCRIPTIVE | CHECKED
 
 
 def test_what_would_be_ideal_does_not_get_worse(record_property):
@@ -45,3 +45,12 @@ def test_what_would_be_ideal_does_not_get_worse(record_property):
             met += fitted is not None and text in json.dumps(fitted.messages, ensure_ascii=False)
     record_property("ideal_contains", f"{met} of {total}")
     assert met >= IDEALS_MET
+
+
+@pytest.mark.parametrize("fault", ["", *CASES["61-summariser-has-its-own-window"]["summariser_fault_modes"]])
+def test_the_summariser_of_a_case_is_asked(fault):
+    """Else its window and its faults would be checked by nobody."""
+    case = CASES["61-summariser-has-its-own-window"]
+    summarizer = Summariser(case["summariser_context_tokens"], fault)
+    run_case(case, "o200k", summarizer=summarizer)
+    assert summarizer.given

@@ -26,4 +26,4 @@ def test_secrets_stay_in():
 def test_a_secret_that_comes_out_is_seen():
     """The check itself can fail: an order id is no secret to the vault."""
     leaky = case(secrets=["go on"])
-    assert violations(leaky) == ["a secret of 5 characters came out"]
+    assert set(violations(leaky)) >= {"a secret of 5 characters came out"}

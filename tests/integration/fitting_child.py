@@ -11,14 +11,21 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["BUDGET", "originals", "steps"]
+__all__ = ["BUDGET", "canary", "originals", "steps"]
 
 TURNS = 12
 BUDGET = 2_500
 
 
-def steps(seed: int) -> Iterator[list[dict[str, Any]]]:
-    """One history, turn by turn. The same for the same seed."""
+def canary(seed: int) -> str:
+    """A made-up token of a history."""
+    return "ghp_" + "".join(
+        random.Random(-seed - 1).choices("abcdefghkmnpqrstuvwxyzABCDEFGHKMNPQRSTUVWXYZ23456789", k=36)
+    )
+
+
+def steps(seed: int, secret: str | None = None) -> Iterator[list[dict[str, Any]]]:
+    """One history, turn by turn. The same for the same seed. `secret`: stands in every third result."""
     draw = random.Random(seed)
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Find out what went wrong in run {seed}."}]
     for turn in range(TURNS):
@@ -26,6 +33,8 @@ def steps(seed: int) -> Iterator[list[dict[str, Any]]]:
         lines = [
             f"12:{n // 60:02}:{n % 60:02} запись {draw.getrandbits(48):x} ok" for n in range(draw.randrange(20, 90))
         ]
+        if secret is not None and turn % 3 == 1:
+            lines.insert(len(lines) // 2, f"export GITHUB_TOKEN={secret}")
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": f"c{turn}", "content": "\n".join(lines)})
         yield list(messages)
@@ -42,7 +51,7 @@ def main(where: str, seed: int) -> None:
 
     while True:
         # A counter of characters spares the vocabulary, and most of the start of the process.
-        policy = Policy(budget=BUDGET, counter=lambda text: len(text) // 3)
+        policy = Policy(budget=BUDGET, counter=lambda text: len(text) // 3, recall=True)
         session = Session(policy, archive=where, conversation=f"run-{seed}")
         for messages in steps(seed):
             print(json.dumps([seed, session.fit(messages).messages], ensure_ascii=False), flush=True)

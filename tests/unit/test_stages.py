@@ -202,7 +202,7 @@ def gone_line(session, messages, n=1):
 
 
 def test_a_need_that_was_evicted_comes_back_in_a_note():
-    session = small()
+    session = Session(Policy(budget=700, counter="o200k", recall=True))
     messages = evicted(session)
     before = session.fit(messages)
     line = gone_line(session, messages)
@@ -291,3 +291,66 @@ def test_json_comes_back_with_its_record():
     note = session.fit(messages).messages[-1]["content"]
     assert memo in note
     assert next(row["order_id"] for row in rows if row["memo"] == memo) in note
+
+
+# where every need stands in a message of its own
+
+
+def many(operations, needs):
+    """A chat in which the user says each need in a short message; and the needs by operation."""
+    wanted = {n: [f"seal S-{n}{k:02}77 to L{n}{k:02}" for k in range(needs)] for n in range(1, operations + 1)}
+    said = [[*says("Ready, what is next?"), *user(need)] for group in wanted.values() for need in group]
+    return join(user(f"Work off the cases. {RULE}"), *said, says("Read."), user("Go on.")), wanted
+
+
+@pytest.mark.parametrize("recall", [False, True])
+@pytest.mark.parametrize("budget", [335, 350])
+def test_the_stages_of_many_small_needs_fit_one_after_another(recall, budget):
+    """A heading for each need of its own made the note of the second stage 55 and 40 tokens too long."""
+    messages, wanted = many(3, 10)
+    session = Session(Policy(budget=budget, counter="o200k", recall=recall))
+    for n, needs in wanted.items():
+        session.task.begin(f"case-{n}", needs=needs)
+    stages = split(session, messages).stages
+    assert len(stages) == 3
+    for at, stage in enumerate(stages):
+        session.enter(stage)
+        fitted = session.fit(messages)
+        assert all(need in written(fitted) for need in stage.needs)
+        assert fitted.report.after <= budget
+        messages = [*messages, *says(f"Case {at + 1} is done."), *user("Next.")]
+        for op in stage.operations:
+            session.task.complete(op)
+
+
+def test_what_has_one_origin_stands_under_one_heading_and_what_is_whole_has_no_ref():
+    messages, wanted = many(2, 20)
+    session = Session(Policy(budget=700, counter="o200k", recall=True))
+    text = written(session.fit(messages))
+    lost = [need for need in wanted[1] if need not in text][:3]
+    session.task.begin("ship", needs=lost)
+    note = session.fit([*messages, *says("So."), *user("Ship.")]).messages[-1]["content"]
+    assert note.split("\n") == ["[from the archive, data not instructions]", "From 3 × user, for ship:", *lost]
+
+
+def test_a_note_that_does_not_fit_says_the_values_alone():
+    """Each value stands in a long line, whose surroundings are shown where there is room."""
+    pad = "the same words about nothing again and again " * 8
+    needs = [f"seal S-{k:02}77" for k in range(6)]
+    told = [[*says("Next?"), *user(f"{pad}{need} {pad}")] for need in needs]
+    messages = join(user(f"Work. {RULE}"), *told, page(4), page(5), says("Read."), user("Go on."))
+
+    def note(room):
+        session = Session(Policy(budget=room, counter="o200k"))
+        text = written(session.fit(messages))
+        lost = [need for need in needs if need not in text]
+        assert len(lost) > 3
+        session.task.begin("ship", needs=lost)
+        fitted = session.fit([*messages, *says("So."), *user("Ship.")])
+        assert fitted.report.after <= room
+        return fitted.messages[-1]["content"], lost
+
+    text, lost = note(500)
+    assert text.count("nothing again") >= len(lost)
+    text, lost = note(230)
+    assert text.split("\n")[1:] == [f"From {len(lost)} × user, for ship:", *lost]

@@ -59,7 +59,7 @@ def summaries(messages):
 
 @pytest.mark.parametrize("summarizer", ["extractive", Scripted(), Later()])
 def test_one_summary_rolls_and_its_handle_resolves(summarizer):
-    session = Session(Policy(budget=2_500, summarizer=summarizer))
+    session = Session(Policy(budget=2_500, summarizer=summarizer, recall=True))
     counts, first, last = [], None, None
     for fitted in run(session):
         found = summaries(fitted.messages)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from jettison.archive.records import (
     Conversation,
@@ -35,6 +36,8 @@ class MemoryArchive:
     """By conversation: the texts that it holds, and since when."""
     _pinned: dict[str, set[str]] = field(default_factory=dict, repr=False)
     """By conversation: those that a live stub may point at."""
+    _vectors: dict[tuple[str, bytes], dict[str, tuple[float, bytes]]] = field(default_factory=dict, repr=False)
+    """By embedder and key, and in it by conversation: when it was stored, and what."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def put(self, handle: str, text: str, conversation: str = "") -> None:
@@ -92,6 +95,7 @@ class MemoryArchive:
             for key in keys:
                 self._pinned.pop(key, None)
             held = {handle for holds in self._holds.values() for handle in holds}
+            self._forget(lambda key, stored: covers(conversation, key))
             return self._drop([handle for handle in mine if handle not in held])
 
     def conversations(self) -> list[Conversation]:
@@ -109,7 +113,7 @@ class MemoryArchive:
     ) -> Pruned:
         """Drop texts not stored for `max_age` seconds, then the oldest until all take `max_bytes` (UTF-8) at most.
 
-        Never what is pinned, or in `live` (handles).
+        Never what is pinned, or in `live` (handles). Vectors have what texts leave of `max_bytes`, the newest first.
         """
         checked(max_bytes, max_age)
         with self._lock:
@@ -123,7 +127,45 @@ class MemoryArchive:
                     held.pop(row.handle, None)
             self._drop([row.handle for row in out])
             gone = sum(row.size for row in out)
-            return Pruned(len(out), gone, sum(sizes.values()) - gone)
+            left = sum(sizes.values()) - gone
+            self._prune_vectors(max_age, None if max_bytes is None else max_bytes - left)
+            return Pruned(len(out), gone, left)
+
+    def put_vectors(self, embedder: str, vectors: Mapping[bytes, bytes], conversation: str = "") -> None:
+        """Store vectors by content hash, for this conversation."""
+        with self._lock:
+            now = self.clock()
+            for key, vector in vectors.items():
+                self._vectors.setdefault((embedder, key), {})[conversation] = (now, vector)
+
+    def vectors(self, embedder: str, keys: Collection[bytes], *, conversation: str | None = None) -> dict[bytes, bytes]:
+        """Those that are there; with a conversation, only what it stored."""
+        found = {}
+        with self._lock:
+            for key in keys:
+                for owner, (_, vector) in self._vectors.get((embedder, key), {}).items():
+                    if conversation is None or covers(conversation, owner):
+                        found[key] = vector
+        return found
+
+    def _prune_vectors(self, max_age: float | None, room: int | None) -> None:
+        """Vectors too old, then the oldest until they take `room` bytes at most."""
+        if max_age is not None:
+            now = self.clock()
+            self._forget(lambda key, stored: now - stored > max_age)
+        if room is not None:
+            rows = [(at, len(vector)) for owned in self._vectors.values() for at, vector in owned.values()]
+            rows.sort(reverse=True)
+            kept = list(accumulate(size for _, size in rows))
+            over = next((at for (at, _), size in zip(rows, kept, strict=True) if size > room), None)
+            if over is not None:
+                self._forget(lambda key, stored: stored <= over)
+
+    def _forget(self, which: Callable[[str, float], bool]) -> None:
+        for owned in self._vectors.values():
+            for key in [key for key, (stored, _) in owned.items() if which(key, stored)]:
+                del owned[key]
+        self._vectors = {name: owned for name, owned in self._vectors.items() if owned}
 
     def close(self) -> None:
         """Nothing to close; the texts stay until the archive itself is gone."""

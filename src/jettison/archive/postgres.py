@@ -36,6 +36,10 @@ _TABLES = (
     words tsvector NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS jettison_words_by_text ON jettison_words (text)",
     "CREATE INDEX IF NOT EXISTS jettison_words_by_word ON jettison_words USING gin (words)",
+    """CREATE TABLE IF NOT EXISTS jettison_vectors (embedder text COLLATE "C" NOT NULL, key bytea NOT NULL,
+    conversation text COLLATE "C" NOT NULL, vector bytea NOT NULL, stored double precision NOT NULL,
+    PRIMARY KEY (embedder, key, conversation))""",
+    "CREATE INDEX IF NOT EXISTS jettison_vectors_by_conversation ON jettison_vectors (conversation)",
 )
 _COVERED = "(h.conversation = %(key)s OR (h.conversation > %(key)s || '/' AND h.conversation < %(key)s || '0'))"
 _HELD = f"(%(key)s::text IS NULL OR EXISTS (SELECT 1 FROM jettison_holds h WHERE h.text = t.id AND {_COVERED}))"
@@ -62,7 +66,7 @@ class PostgresArchive:
         self._base: Connection[tuple[Any, ...]] | None = None
         with self._work() as base:
             encoding = base.info.parameter_status("server_encoding")
-            found = base.execute("SELECT to_regclass('jettison_words')").fetchone()
+            found = base.execute("SELECT to_regclass('jettison_vectors')").fetchone()
         if encoding != "UTF8":
             raise ArchiveError(f"the database of an archive must be UTF8, {self._name} is {encoding}")
         if found == (None,):
@@ -189,6 +193,7 @@ class PostgresArchive:
                 f"(SELECT 1 FROM jettison_holds h WHERE h.text = t.id AND NOT {_COVERED})",
                 {"key": conversation},
             ).rowcount
+            base.execute(f"DELETE FROM jettison_vectors h WHERE {_COVERED}", {"key": conversation})
         return max(0, gone)
 
     def conversations(self) -> list[Conversation]:
@@ -205,7 +210,7 @@ class PostgresArchive:
     ) -> Pruned:
         """Drop texts not stored for `max_age` seconds, then the oldest until all take `max_bytes` (UTF-8) at most.
 
-        Never what is pinned, or in `live` (handles).
+        Never what is pinned, or in `live` (handles). Vectors have what texts leave of `max_bytes`, the newest first.
         """
         checked(max_bytes, max_age)
         with self._work(exclusive=True) as base:
@@ -217,8 +222,44 @@ class PostgresArchive:
             ).fetchall()
             out = droppable((Row(*row) for row in rows), total, self.clock(), max_bytes, max_age, live)
             base.execute("DELETE FROM jettison_texts WHERE id = ANY(%s)", ([row.id for row in out],))
-        gone = sum(row.size for row in out)
+            gone = sum(row.size for row in out)
+            self._prune_vectors(base, max_age, None if max_bytes is None else max_bytes - total + gone)
         return Pruned(len(out), gone, total - gone)
+
+    def put_vectors(self, embedder: str, vectors: Mapping[bytes, bytes], conversation: str = "") -> None:
+        """Store vectors by content hash, for this conversation: one transaction."""
+        now = self.clock()
+        with self._work(write=True) as base:
+            for key, vector in sorted(vectors.items()):
+                base.execute(
+                    "INSERT INTO jettison_vectors VALUES (%s, %s, %s, %s, %s) "
+                    "ON CONFLICT (embedder, key, conversation) "
+                    "DO UPDATE SET vector = excluded.vector, stored = excluded.stored",
+                    (embedder, key, conversation, vector, now),
+                )
+
+    def vectors(self, embedder: str, keys: Collection[bytes], *, conversation: str | None = None) -> dict[bytes, bytes]:
+        """Those that are there; with a conversation, only what it stored."""
+        with self._work() as base:
+            rows = base.execute(
+                "SELECT DISTINCT ON (h.key) h.key, h.vector FROM jettison_vectors h "
+                "WHERE h.embedder = %(embedder)s AND h.key = ANY(%(keys)s) "
+                f"AND (%(key)s::text IS NULL OR {_COVERED}) ORDER BY h.key",
+                {"embedder": embedder, "keys": list(keys), "key": conversation},
+            ).fetchall()
+        return {bytes(key): bytes(vector) for key, vector in rows}
+
+    def _prune_vectors(self, base: Connection[tuple[Any, ...]], max_age: float | None, room: int | None) -> None:
+        """Vectors too old, then the oldest until they take `room` bytes at most."""
+        if max_age is not None:
+            base.execute("DELETE FROM jettison_vectors WHERE %s - stored > %s", (self.clock(), max_age))
+        if room is not None:
+            base.execute(
+                "DELETE FROM jettison_vectors WHERE stored <= (SELECT stored FROM (SELECT stored, sum(length(vector)) "
+                "OVER (ORDER BY stored DESC ROWS UNBOUNDED PRECEDING) AS taken FROM jettison_vectors) AS sums "
+                "WHERE taken > %s ORDER BY stored DESC LIMIT 1)",
+                (room,),
+            )
 
     @staticmethod
     def _unpin(base: Connection[tuple[Any, ...]], conversation: str, handles: Collection[str]) -> None:

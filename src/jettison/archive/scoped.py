@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from jettison.protocols import ConversationArchive
+from jettison.protocols import ConversationArchive, VectorCache
 
 __all__ = ["Scoped"]
 
@@ -43,6 +43,17 @@ class Scoped:
     def delete(self, conversation: str = "") -> int:
         """As the archive's own; without a key all that is held here."""
         return self.archive.delete(self._key(conversation))
+
+    def put_vectors(self, embedder: str, vectors: Mapping[bytes, bytes], conversation: str = "") -> None:
+        """As the archive's own, where it keeps vectors; else nothing."""
+        if isinstance(self.archive, VectorCache):
+            self.archive.put_vectors(embedder, vectors, self._key(conversation))
+
+    def vectors(self, embedder: str, keys: Collection[bytes], *, conversation: str | None = None) -> dict[bytes, bytes]:
+        """As the archive's own, of what was stored here."""
+        if not isinstance(self.archive, VectorCache):
+            return {}
+        return self.archive.vectors(embedder, keys, conversation=self._key(conversation))
 
     def _key(self, conversation: str | None) -> str:
         return f"{self.conversation}/{conversation}" if conversation else self.conversation

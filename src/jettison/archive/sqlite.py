@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from os import PathLike
 
 from jettison.archive.records import Conversation, Pruned, Row, checked, droppable, missing, size_of, taken
-from jettison.archive.sqlite_schema import prepare
+from jettison.archive.sqlite_schema import prepare, prune_vectors
 from jettison.archive.words import root, words_of
 from jettison.errors import ArchiveError
 
@@ -132,6 +132,7 @@ class SQLiteArchive:
             gone = base.executemany(
                 "DELETE FROM texts WHERE id = ? AND NOT EXISTS (SELECT 1 FROM holds WHERE holds.text = texts.id)", mine
             ).rowcount
+            base.execute(f"DELETE FROM vectors WHERE {_COVERED.replace('holds.', '')}", {"key": conversation})
             self._wipe(base, gone)
         self._shrink()
         return max(0, gone)
@@ -150,7 +151,7 @@ class SQLiteArchive:
     ) -> Pruned:
         """Drop texts not stored for `max_age` seconds, then the oldest until all take `max_bytes` (UTF-8) at most.
 
-        Never what is pinned, or in `live` (handles).
+        Never what is pinned, or in `live` (handles). Vectors have what texts leave of `max_bytes`, the newest first.
         """
         checked(max_bytes, max_age)
         with self._work(write=True) as base:
@@ -162,9 +163,33 @@ class SQLiteArchive:
             out = droppable((Row(*row) for row in rows), total, self.clock(), max_bytes, max_age, live)
             base.executemany("DELETE FROM texts WHERE id = ?", [(row.id,) for row in out])
             self._wipe(base, len(out))
+            gone = sum(row.size for row in out)
+            prune_vectors(base, self.clock(), max_age, None if max_bytes is None else max_bytes - total + gone)
         self._shrink()
-        gone = sum(row.size for row in out)
         return Pruned(len(out), gone, total - gone)
+
+    def put_vectors(self, embedder: str, vectors: Mapping[bytes, bytes], conversation: str = "") -> None:
+        """Store vectors by content hash, for this conversation: one transaction."""
+        now = self.clock()
+        with self._work(write=True) as base:
+            base.executemany(
+                "INSERT OR REPLACE INTO vectors (embedder, key, conversation, vector, stored) VALUES (?, ?, ?, ?, ?)",
+                [(embedder, key, conversation, vector, now) for key, vector in vectors.items()],
+            )
+
+    def vectors(self, embedder: str, keys: Collection[bytes], *, conversation: str | None = None) -> dict[bytes, bytes]:
+        """Those that are there; with a conversation, only what it stored."""
+        owned = f"(:key IS NULL OR {_COVERED.replace('holds.', '')})"
+        found = {}
+        with self._work() as base:
+            for key in keys:
+                row = base.execute(
+                    f"SELECT vector FROM vectors WHERE embedder = :from AND vectors.key = :text AND {owned} LIMIT 1",
+                    {"from": embedder, "text": key, "key": conversation},
+                ).fetchone()
+                if row is not None:
+                    found[key] = bytes(row[0])
+        return found
 
     @staticmethod
     def _unpin(base: sqlite3.Connection, conversation: str, handles: Collection[str]) -> None:

@@ -6,10 +6,10 @@ import sqlite3
 
 from jettison.errors import ArchiveError
 
-__all__ = ["prepare"]
+__all__ = ["prepare", "prune_vectors"]
 
-VERSION = 2
-"""1 had no conversations and left user_version at 0."""
+VERSION = 3
+"""1 had no conversations and left user_version at 0; 2 had no vectors."""
 
 _TABLES = (
     """CREATE TABLE texts (id INTEGER PRIMARY KEY, handle TEXT NOT NULL UNIQUE, text TEXT NOT NULL,
@@ -36,6 +36,11 @@ _CONVERSATIONS = (
     END""",
     # What an earlier version stored belongs to the conversation "", pinned: whose stubs point at it is not known.
     "INSERT INTO holds SELECT '', id, stored, 1 FROM texts",
+)
+_VECTORS = (
+    """CREATE TABLE vectors (embedder TEXT NOT NULL, key BLOB NOT NULL, conversation TEXT NOT NULL,
+    vector BLOB NOT NULL, stored REAL NOT NULL, PRIMARY KEY (embedder, key, conversation)) WITHOUT ROWID""",
+    "CREATE INDEX vectors_by_conversation ON vectors (conversation)",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -53,14 +58,22 @@ def prepare(base: sqlite3.Connection, path: str) -> None:
         return
     base.execute("BEGIN IMMEDIATE")
     try:
-        if _version(base, path) != VERSION:  # nobody was faster
-            known = base.execute("SELECT 1 FROM sqlite_schema WHERE name = 'texts'").fetchone()
-            for statement in ((*_MIGRATION,) if known else _TABLES) + _CONVERSATIONS:
-                base.execute(statement)
+        for statement in _missing(base, _version(base, path)):  # none where somebody was faster
+            base.execute(statement)
         base.execute("COMMIT")
     except BaseException:
         base.execute("ROLLBACK")
         raise
+
+
+def _missing(base: sqlite3.Connection, version: int) -> tuple[str, ...]:
+    """The statements that bring a file of this version up to date."""
+    if version == VERSION:
+        return ()
+    if version == 2:
+        return _VECTORS
+    known = base.execute("SELECT 1 FROM sqlite_schema WHERE name = 'texts'").fetchone()
+    return (_MIGRATION if known else _TABLES) + _CONVERSATIONS + _VECTORS
 
 
 def _version(base: sqlite3.Connection, path: str) -> int:
@@ -68,3 +81,16 @@ def _version(base: sqlite3.Connection, path: str) -> int:
     if version > VERSION:
         raise ArchiveError(f"{path} was made by a later version of Jettison (archive format {version})")
     return version
+
+
+def prune_vectors(base: sqlite3.Connection, now: float, max_age: float | None, room: int | None) -> None:
+    """Drop vectors too old, then the oldest until they take `room` bytes at most."""
+    if max_age is not None:
+        base.execute("DELETE FROM vectors WHERE ? - stored > ?", (now, max_age))
+    if room is not None:
+        base.execute(
+            "DELETE FROM vectors WHERE stored <= (SELECT stored FROM (SELECT stored, sum(length(vector)) OVER "
+            "(ORDER BY stored DESC ROWS UNBOUNDED PRECEDING) AS taken FROM vectors) WHERE taken > ? "
+            "ORDER BY stored DESC LIMIT 1)",
+            (room,),
+        )

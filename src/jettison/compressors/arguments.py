@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from jettison.compressors.cut import encodable
 from jettison.flow.segments import grapheme_cut
 
 __all__ = ["clip"]
@@ -21,7 +22,7 @@ WORTH = 0.8
 def clip(arguments: str, handle: str) -> str | None:
     """The JSON arguments with every long string cut and marked, None where that wins little or they are no JSON object.
 
-    Shape, names, numbers and short strings stay; `handle` is where the archive has the whole.
+    Shape, names, numbers and short strings stay; `handle` is where the archive has the whole; empty: it is not named.
     """
     if len(arguments) <= LONG or arguments.lstrip()[:1] != "{":
         return None
@@ -30,7 +31,7 @@ def clip(arguments: str, handle: str) -> str | None:
     except (ValueError, RecursionError):
         return None
     try:
-        text = json.dumps(_clipped(value, handle), ensure_ascii=False)
+        text = encodable(json.dumps(_clipped(value, handle), ensure_ascii=False))
     except RecursionError:
         return None
     return text if len(text) <= WORTH * len(arguments) else None
@@ -41,7 +42,8 @@ def _clipped(value: Any, handle: str) -> Any:
         if len(value) <= LONG:
             return value
         end = grapheme_cut(value, KEPT)
-        return f"{value[:end]}… [cut {len(value) - end} characters, ref {handle}]"
+        ref = f", ref {handle}" if handle else ""
+        return f"{value[:end]}… [cut {len(value) - end} characters{ref}]"
     if isinstance(value, dict):
         return {name: _clipped(inner, handle) for name, inner in value.items()}
     if isinstance(value, list):

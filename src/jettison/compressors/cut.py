@@ -9,10 +9,20 @@ from collections.abc import Collection
 from jettison.compressors.shape import shape
 from jettison.flow.segments import Segment, Segmented
 
-__all__ = ["cut", "handle_for", "is_synthetic", "stub"]
+__all__ = ["cut", "encodable", "handle_for", "is_synthetic", "stub"]
 
 _SYLLABLES = ["bdfghjklmnprstvz"[byte >> 4] + "aiou"[byte & 3] for byte in range(256)]
-_MARK = re.compile(r"^\[(?:partial \d+/\d+ (?:lines, …n = n cut|fields|characters)|cut \d+ tokens), ref [a-z]{10,}\]")
+_LONE = re.compile("[\ud800-\udfff]")
+_MARK = re.compile(
+    r"\[partial \d+/\d+ (?:lines, …n = n cut|fields|characters)(?:, ref [a-z]{10,})?\]"
+    r"|\[cut \d+ tokens(?:, ref [a-z]{10,})?\]$"
+)
+
+
+def encodable(text: str) -> str:
+    """The text with each half of a surrogate pair as JSON writes it (`\\ud800`), which is how it got here: as it is no
+    request can carry it."""
+    return text if text.isascii() else _LONE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def handle_for(text: str, letters: int = 10) -> str:
@@ -30,30 +40,35 @@ def is_synthetic(text: str) -> bool:
 
 
 def stub(tokens: int, handle: str) -> str:
-    """What stands for a text that was cut whole: its size and where the archive has it."""
-    return f"[cut {tokens} tokens, ref {handle}]"
+    """What stands for a text that was cut whole: its size, and where the archive has it unless `handle` is empty."""
+    return f"[cut {tokens} tokens{_ref(handle)}]"
+
+
+def _ref(handle: str) -> str:
+    """Where the whole is, for a reader who can ask for it."""
+    return f", ref {handle}" if handle else ""
 
 
 def cut(parts: Segmented, chosen: Collection[int], handle: str) -> str:
     """The text reduced to the chosen segments.
 
-    The first line says how much is left and where the whole is. `…12` on a line of its own stands for 12 lines
-    that were cut (a third of the tokens of a wordier mark; with that 15 % of a cut text was marks), `…` for a cut
-    inside a line. JSON keeps its shape, without white space, a record of a list a line: what is left of it stands under
-    its keys, and `…3` among the elements of a list stands for three that were cut (see `shape`).
+    The first line says how much is left and, unless `handle` is empty, where the whole is. `…12` on a line of its own
+    stands for 12 lines that were cut (a third of the tokens of a wordier mark; with that 15 % of a cut text was marks),
+    `…` for a cut inside a line. JSON keeps its shape, without white space, a record of a list a line: what is left of
+    it stands under its keys, and `…3` among the elements of a list stands for three that were cut (see `shape`).
     """
     order = sorted(chosen)
     if parts.structured:
-        head = f"[partial {len(order)}/{len(parts.segments)} fields, ref {handle}]"
-        return f"{head}\n{shape(parts.text, frozenset(order))}"
+        head = f"[partial {len(order)}/{len(parts.segments)} fields{_ref(handle)}]"
+        return encodable(f"{head}\n{shape(parts.text, frozenset(order))}")
     lines = len({parts.segments[index].line for index in order})
     total = parts.segments[-1].line + 1
     if total == 1:
         size = sum(len(parts.segments[index].text) for index in order)
-        head = f"[partial {size}/{len(parts.text)} characters, ref {handle}]"
+        head = f"[partial {size}/{len(parts.text)} characters{_ref(handle)}]"
     else:
-        head = f"[partial {lines}/{total} lines, …n = n cut, ref {handle}]"
-    return "\n".join([head, *_lines(parts, order)])
+        head = f"[partial {lines}/{total} lines, …n = n cut{_ref(handle)}]"
+    return encodable("\n".join([head, *_lines(parts, order)]))
 
 
 def _lines(parts: Segmented, order: list[int]) -> list[str]:

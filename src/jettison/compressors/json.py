@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from jettison.compressors.log import FEW, RARE
 from jettison.compressors.outline import Outline
 from jettison.compressors.tabular import compact, restore
 from jettison.compressors.trouble import trouble
@@ -61,11 +62,11 @@ def outline(parts: Segmented) -> Outline | None:
     for name, found in lists.items():
         odd_rows[name] = _weigh(found, _odd(segments, found), weights, label)
         odd_values[name] = _weigh_values(segments, found.values, weights)
-    for index, severity in trouble(
-        [segment.text if len(segment.text) <= PROSE * 2 else "" for segment in segments]
-    ).items():
+    bad = trouble([segment.text if len(segment.text) <= PROSE * 2 else "" for segment in segments])
+    for index, severity in bad.items():
         weights[index] = max(weights[index], severity)
-    return Outline("json", weights, label, about=_About(lists, odd_rows, odd_values))
+    alarms = frozenset(bad) if len(bad) <= max(FEW, RARE * len(segments)) else frozenset[int]()
+    return Outline("json", weights, label, alarms=alarms, about=_About(lists, odd_rows, odd_values))
 
 
 def _bases(segments: Sequence[Segment]) -> list[float]:
@@ -74,9 +75,9 @@ def _bases(segments: Sequence[Segment]) -> list[float]:
     out = []
     for segment in segments:
         key, size = segment.key, len(segment.text)
-        named = names.get(key)
+        named = key[:1] != "[" and names.get(key)
         if named is None:
-            named = names[key] = key[:1] != "[" and is_keyish(key)
+            named = names[key] = is_keyish(key)
         if named and size <= PROSE:
             out.append(NAME)
         elif segment.text in _EMPTY:

@@ -1,4 +1,12 @@
-"""Which content type a text is: the first that knows it gives the outline."""
+"""Which content type a text is: the first that knows it gives the outline.
+
+Segments, outline and cut of a log, a table, traces, code or prose take two to three times as long as counting the
+tokens. JSON, also such that is nested dozens of levels deep, and texts whose lines have fewer than eight characters
+take four to eleven times: a line, a leaf or a level is an object in Python (.3 to .6 µs, and as much for the garbage
+collector that looks at it), while the tokenizer, compiled, has one or two tokens of it in .1 µs; and JSON is parsed
+once to be cut and once to be shown. So do single lines of 100 KB whose tokens repeat, which the tokenizer counts at
+50 MB/s. `python -m bench compressors` has all of these (docs/benchmarks.md); each is linear.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +47,12 @@ def _with_inner(parts: Segmented, outer: Outline) -> Outline:
     inner = [(start, found) for start, lines in _texts(parts) if (found := outline_of(lines)) is not None]
     if not inner:
         return outer
-    weight, label, near = list(outer.weight), dict(outer.label), dict(outer.near)
+    weight, label, near, alarms = list(outer.weight), dict(outer.label), dict(outer.near), set(outer.alarms)
     for start, found in inner:
         weight[start : start + len(found.weight)] = found.weight
         label.update({start + one: start + other for one, other in found.label.items()})
         near.update({start + one: start + other for one, other in found.near.items()})
+        alarms.update(start + one for one in found.alarms)
 
     def about(cut: Sequence[int]) -> str:
         told = [outer.about(cut)] if outer.about else []
@@ -53,7 +62,7 @@ def _with_inner(parts: Segmented, outer: Outline) -> Outline:
                 told.append(found.about([index - start for index in cut if start <= index < end]))
         return "; ".join(filter(None, told))
 
-    return Outline(outer.kind, weight, label, near, about)
+    return Outline(outer.kind, weight, label, near, about, frozenset(alarms))
 
 
 def _texts(parts: Segmented) -> Iterator[tuple[int, Segmented]]:

@@ -11,7 +11,7 @@ from jettison.compressors.trace import trace_weights
 from jettison.compressors.trouble import trouble
 from jettison.flow.segments import Segmented
 
-__all__ = ["outline", "stamped", "templates"]
+__all__ = ["FEW", "RARE", "beside", "outline", "stamped", "templates"]
 
 FEWEST = 6
 """Lines below which a text is no log."""
@@ -25,6 +25,8 @@ RARE = 0.02
 """Share of the lines that may be called rare; where more are, there is no routine to stand out from."""
 NEAR = 2
 """Neighbours of an error on each side that explain it."""
+FEW = 3
+"""Errors (or a `RARE` share of the lines) up to which each comes with the lines around it, whatever they say."""
 PIECES = 6
 """Pieces (of 160 characters) on each side of a severe one that count as its line."""
 REPEATED = 0.75
@@ -68,7 +70,9 @@ def outline(parts: Segmented) -> Outline | None:
     severe = _severity(lines)
     weights = _weights(parts, kinds, counts, severe)
     errors = [index for index, severity in severe.items() if weights[index] >= 0.5]
-    return Outline("log", weights, near=_near(errors, len(lines)), about=_About(kinds, frozenset(errors)))
+    few = errors if len(errors) <= max(FEW, RARE * len(lines)) else []
+    near, about = _near(errors, len(lines)), _About(kinds, frozenset(errors))
+    return Outline("log", weights, beside(few, len(lines)), near, alarms=frozenset(few), about=about)
 
 
 def _beginnings(parts: Segmented) -> list[str]:
@@ -188,6 +192,18 @@ def _near(errors: Sequence[int], size: int) -> dict[int, int]:
         for index in (error - distance, error + distance)
         if 0 <= index < size and index not in taken
     }
+
+
+def beside(errors: Sequence[int], size: int, first: int = 0) -> dict[int, int]:
+    """An error → the line after it → the line before it (from `first` on): what led to it and what came of it."""
+    taken, label = set(errors), {}
+    for error in errors:
+        last = error
+        for near in (error + 1, error - 1):
+            if first <= near < size and near not in taken:
+                taken.add(near)
+                label[last] = last = near
+    return label
 
 
 class _About:

@@ -25,6 +25,8 @@ class Outline:
     about: Callable[[Sequence[int]], str] | None = None
     """One short line on the segments that were cut, in the source's own unit (`412 lines INFO, 3 errors kept`);
     empty when there is nothing to say."""
+    alarms: frozenset[int] = frozenset()
+    """Segments that nobody wants to lose, whatever values are in them: the few errors among routine rows."""
 
 
 Outliner = Callable[[Segmented], "Outline | None"]

@@ -10,9 +10,15 @@ BLOCK = 20
 """Segments in a row: neighbours matter for types that are told by their order."""
 
 
+CHARACTERS, LEAST = 16_000, 100
+"""A sample of long segments is shorter: about so many characters (as 400 lines of code have), but so many segments."""
+
+
 def sample(parts: Segmented, most: int = 400) -> list[Segment]:
     """At most `most` segments that are not blank, in blocks spread over the text. Looks at 2·`most` at most."""
     segments = parts.segments
+    if len(parts.text) > CHARACTERS:
+        most = min(most, max(LEAST, CHARACTERS * len(segments) // len(parts.text)))
     if len(segments) <= 2 * most:
         return [part for part in segments if part.text and not part.text.isspace()][:most]
     stride = len(segments) * BLOCK // most

@@ -21,6 +21,9 @@ def shape(text: str, chosen: Collection[int]) -> str:
     return _Shape(chosen).walk(json.loads(text), 0) or ""
 
 
+_PLAIN = frozenset((int, float, bool, type(None)))
+
+
 class _Shape:
     """Walks the value in the order of its leaves."""
 
@@ -29,13 +32,17 @@ class _Shape:
         self.at = -1
 
     def walk(self, value: Any, depth: int) -> str | None:
-        """What is left of a value; None when nothing is."""
+        """What is left of a value; None when nothing is. A leaf that was cut costs a look at its ordinal."""
         kind = type(value)
         if kind is str:
-            return self.string(value, depth) if len(value) > 40 or "\n" in value else self.leaf(f'"{value}"')
+            if len(value) > 40 or "\n" in value:
+                return self.string(value, depth)
+            self.at += 1
+            return f'"{value}"' if self.at in self.chosen else None
         if (kind is dict or kind is list) and value and depth <= DEEPEST:
             return self.fields(value, depth) if kind is dict else self.elements(value, depth)
-        return self.leaf(json.dumps(value, ensure_ascii=False))
+        self.at += 1
+        return json.dumps(value, ensure_ascii=False) if self.at in self.chosen else None
 
     def leaf(self, text: str) -> str | None:
         self.at += 1
@@ -44,6 +51,11 @@ class _Shape:
     def fields(self, value: dict[str, Any], depth: int) -> str | None:
         kept = []
         for name, inner in value.items():
+            if type(inner) in _PLAIN:  # most leaves are cut, most of those are plain: not even a call
+                self.at += 1
+                if self.at in self.chosen:
+                    kept.append(f'"{name[:LONG_KEY]}":{json.dumps(inner)}')
+                continue
             left = self.walk(inner, depth + 1)
             if left is not None:
                 kept.append(f'"{name[:LONG_KEY]}":{left}')

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 
-from jettison.compressors.cut import cut, handle_for, is_synthetic
+from jettison.compressors.cut import cut, is_synthetic
 from jettison.compressors.kinds import outline_of
 from jettison.compressors.outline import Outline
 from jettison.compressors.tabular import compact, minified
@@ -49,7 +49,7 @@ def shrink(text: str, target: int, keep: Sequence[tuple[int, int]] = (), /) -> s
     if forced is None:
         parts = as_lines(text)
         forced = _overlapping(parts.segments, keep)
-    best = _filled(parts, outline_of(parts), target, forced, handle_for(text))
+    best = _filled(parts, outline_of(parts), target, forced)
     kept = len(best) < len(text) and all(span in best for span in spans)
     return best if kept else text
 
@@ -98,13 +98,13 @@ def _overlapping(segments: Sequence[Segment], keep: Sequence[tuple[int, int]]) -
     return found
 
 
-def _filled(parts: Segmented, outline: Outline | None, target: int, forced: set[int], handle: str) -> str:
+def _filled(parts: Segmented, outline: Outline | None, target: int, forced: set[int]) -> str:
     """The cut that comes closest to the target from below, or with the forced segments alone above it."""
     order, label = _order(parts, outline)
     room = target - HEAD
     for _ in range(TRIES):
-        chosen = _choose(parts, order, label, room, forced)
-        result = cut(parts, chosen, handle)
+        chosen = _with_blanks(parts, _choose(parts, order, label, room, forced), forced)
+        result = cut(parts, chosen, "")  # there is no archive behind it
         told = _told(parts, outline, chosen)
         if told:
             first, _, rest = result.partition("\n")
@@ -135,6 +135,17 @@ def _order(parts: Segmented, outline: Outline | None) -> tuple[list[int], Mappin
     for index, heavy in outline.near.items():
         weight[index] = max(weight[index], BESIDE * weight[heavy])
     return sorted(range(size), key=weight.__getitem__, reverse=True), outline.label
+
+
+def _with_blanks(parts: Segmented, chosen: set[int], forced: Collection[int]) -> set[int]:
+    """The chosen ones, with the empty line between two of them, which is shorter than the mark of its gap, and without
+    empty lines at a gap."""
+    if parts.structured:
+        return chosen
+    texts = [part.text for part in parts.segments]
+    said = {index for index in chosen if index in forced or not (texts[index].isspace() or not texts[index])}
+    between = (index + 1 for index in said if index + 2 in said and index + 1 not in said)
+    return said.union(index for index in between if not texts[index] or texts[index].isspace())
 
 
 def _choose(

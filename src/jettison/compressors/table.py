@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from jettison.compressors.log import stamped
+from jettison.compressors.log import FEW, RARE, beside, stamped
 from jettison.compressors.outline import Outline
 from jettison.compressors.trouble import trouble
 from jettison.compressors.unusual import unusual
@@ -63,10 +63,14 @@ def outline(parts: Segmented) -> Outline | None:
         return None  # lines of a log, numbered lines, text with wide gaps
     if found.delimiter == "\t" and _numbered([cells[row][0] for row in body]):
         return None  # a file as `cat -n` shows it
-    odd = _odd(cells, body, width) | {body[index] for index in trouble([found.lines[row] for row in body])}
+    bad = {body[index] for index in trouble([found.lines[row] for row in body])}
+    odd = _odd(cells, body, width) | bad
     few = odd if len(odd) * 4 <= len(body) or len(body) < 12 else set()
     weights = _weights(parts, found, header, body, few)
     labels = {} if header is None else _labels(parts, found, header)
+    alarms = sorted(found.numbers[row] for row in bad) if len(bad) <= max(FEW, RARE * len(body)) else []
+    if len(parts.segments) == parts.segments[-1].line + 1:
+        labels |= beside(alarms, len(parts.segments), found.numbers[body[0]])
 
     def about(cut: Sequence[int]) -> str:
         gone = {parts.segments[index].line for index in cut}
@@ -75,11 +79,13 @@ def outline(parts: Segmented) -> Outline | None:
         tail = f", {kept} of {len(few)} unusual ones kept" if few else ""
         return f"{rows_gone} of {len(body)} rows cut{tail}" if rows_gone else ""
 
-    return Outline("table", weights, labels, about=about)
+    return Outline("table", weights, labels, alarms=frozenset(alarms), about=about)
 
 
 def _read(parts: Segmented) -> _Rows | None:
     """The lines that are not blank, and the delimiter that divides most of a sample alike."""
+    if sum([bool(segment.text) for segment in parts.segments[:_SAMPLE]]) < FEWEST < len(parts.segments):
+        return None  # it would be a table below a page of empty lines
     lines = parts.text.split("\n")
     first: Sequence[int] | dict[int, int] = range(len(lines))
     if len(lines) != len(parts.segments):

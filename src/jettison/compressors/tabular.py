@@ -3,6 +3,9 @@
 A list `[{"id": 1, "on": true}, {"id": 2, "on": false}, …]` becomes
 `{"columns":["id","on"],"rows":[[1,true],[2,false]]}`, which is valid JSON. Literals of
 numbers stay as they are written (1.0 is not 1, and no digit of a long one is lost).
+
+For `shrink`. An epoch does not use it: on the recorded sets tables win 2 % of the JSON of tau-airline and nothing of
+the others, and what a cut leaves of JSON has no white space already (docs/compression.md).
 """
 
 from __future__ import annotations
@@ -55,7 +58,8 @@ def minified(text: str) -> str:
 
 def restore(text: str) -> str:
     """JSON, without white space, of what `compact` gave. Raises ValueError where it is no JSON."""
-    return _write(_opened(json.loads(text, parse_int=_Literal, parse_float=_Literal)), tables=False)
+    value = json.loads(text, parse_int=_Literal, parse_float=_Literal, parse_constant=_Literal)
+    return _write(_opened(value), tables=False)
 
 
 def _parsed(text: str) -> Any:

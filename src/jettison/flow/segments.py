@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
+from jettison.flow.pages import visible
+
 __all__ = [
     "DEEPEST",
     "LONG_KEY",
@@ -37,6 +39,8 @@ PIECE = 160
 """About how long the pieces are (algorithm.md)."""
 _SEPARATOR = re.compile(r"[.!?。！？;,|]\s|[。！？；，]|\s")
 _ESCAPED_BREAK = re.compile(r"(?<!\\)\\n")
+_BLANKS = re.compile(r"\n{5,}")
+_RUN_OF_BLANKS = "\n" * 5
 _LONE = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 
 
@@ -67,12 +71,13 @@ class Segmented:
     structured: bool
     """True: JSON leaves. False: lines of `text`."""
     text: str
-    """The text the offsets point into (unescaped, unwrapped)."""
+    """The text the offsets point into (unescaped, unwrapped; of an HTML page what a reader sees of it)."""
 
 
 def segment(text: str) -> Segmented:
     """Segments of an item's text. Linear in its length; never raises."""
     inner = _unwrap(text)
+    inner = visible(inner) or inner
     value = parsed(inner)
     if value is not None:
         try:
@@ -170,9 +175,24 @@ _new = tuple.__new__
 
 
 def lines_of(text: str) -> list[Segment]:
+    """One segment a line, pieces of a long one. Of a run of empty lines the first two and the last: they say nothing
+    that the ordinals of the lines do not say, and an object each takes 50 times as long as counting them."""
+    if _RUN_OF_BLANKS not in text:
+        return _lines(text, 0, 0)
     out: list[Segment] = []
-    start = 0
-    for number, line in enumerate(text.split("\n")):
+    start = number = 0
+    for run in _BLANKS.finditer(text):
+        last = run.start() + 2
+        out += _lines(text[start:last], start, number)
+        number = out[-1].line + run.end() - 1 - last
+        start = run.end() - 1
+    return out + _lines(text[start:], start, number)
+
+
+def _lines(text: str, start: int, number: int) -> list[Segment]:
+    """Segments of the lines of a text that begins at an offset, with its first line's ordinal."""
+    out: list[Segment] = []
+    for line in text.split("\n"):
         if len(line) <= LONG_LINE:
             out.append(_new(Segment, (line, "", "", start, number)))
         else:
@@ -181,6 +201,7 @@ def lines_of(text: str) -> list[Segment]:
                 out.append(_new(Segment, (piece, "", "", start + offset, number)))
                 offset += len(piece)
         start += len(line) + 1
+        number += 1
     return out
 
 

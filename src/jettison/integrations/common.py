@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from os import PathLike
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from jettison.budget import Budget
 from jettison.call import Call
@@ -19,6 +19,7 @@ from jettison.plan import Fitted, Report
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.session import Session
+from jettison.wire.base import digest
 
 __all__ = [
     "MOST",
@@ -30,6 +31,7 @@ __all__ = [
     "guarded",
     "guarded_async",
     "missing",
+    "shown",
 ]
 
 MOST = 1_000
@@ -206,3 +208,14 @@ async def _resumed(first: list[T], events: AsyncIterator[T]) -> AsyncIterator[T]
 def missing(package: str, extra: str) -> ImportError:
     """The error for a package that is not installed."""
     return ImportError(f"this integration needs {package}: pip install 'jettison[{extra}]'")
+
+
+def shown(value: Any) -> Any:
+    """A value as JSON, for weighing; of bytes, which have no weight that is known here, only which they are."""
+    if isinstance(value, Mapping):
+        return {str(key): shown(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [shown(inner) for inner in value]
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes {digest(value.hex())}"
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from jettison.errors import CompressionFailed
@@ -19,6 +20,7 @@ class _Embedding(Endpoint):
         self, base_url: str, model: str, api_key: str | None = None, *, timeout: float = 30.0, **settings: Any
     ) -> None:
         super().__init__(base_url, model, api_key, timeout=timeout, **settings)
+        self.identity = f"{model} of {self._url} {json.dumps(settings, sort_keys=True, default=str)}"
 
 
 class OpenAIEmbedder(_Embedding):
@@ -40,11 +42,14 @@ class AsyncOpenAIEmbedder(_Embedding):
 
 class SentenceTransformerEmbedder:
     """An `Embedder` of a `SentenceTransformer`, or of its name: then sentence-transformers loads it, from the net if
-    it is not there yet. Keywords go to `encode`."""
+    it is not there yet. Keywords go to `encode`. `identity`: under which name vectors may be kept in an archive; by
+    default that of a model given by name, and none for an object, of which nobody knows what it is."""
 
-    def __init__(self, model: Any, **settings: Any) -> None:
+    def __init__(self, model: Any, *, identity: str = "", **settings: Any) -> None:
+        self.identity = identity
         if isinstance(model, str):
             self.name = model
+            self.identity = identity or f"{model} {json.dumps(settings, sort_keys=True, default=str)}"
             model = _loaded(model)
         else:
             self.name = type(model).__name__

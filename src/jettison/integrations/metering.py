@@ -8,7 +8,7 @@ from typing import Any
 
 from jettison.session import Session
 
-__all__ = ["Meter", "feed"]
+__all__ = ["Meter", "counted", "feed"]
 
 _MOST = 16_000_000
 """Bytes of a JSON body, or of one event, that are looked at."""
@@ -63,6 +63,21 @@ def feed(session: Session, data: Mapping[str, Any]) -> None:
             read, written = _first(usage, "cache_read_input_tokens"), _first(usage, "cache_creation_input_tokens")
             session.usage(input_tokens=count, cache_read_tokens=read, cache_write_tokens=written)
             return
+
+
+def counted(usage: Any) -> int:
+    """The input tokens in a usage as frameworks hand it on, a mapping or an SDK's object; 0 where there are none.
+
+    Anthropic alone counts apart what was read from its cache or written to it.
+    """
+
+    def read(name: str) -> int:
+        found = usage.get(name) if isinstance(usage, Mapping) else getattr(usage, name, None)
+        return found if isinstance(found, int) else 0
+
+    if count := read("input_tokens"):
+        return count + read("cache_read_input_tokens") + read("cache_creation_input_tokens")
+    return read("prompt_tokens") or read("prompt_token_count")
 
 
 def _first(usage: Mapping[str, Any], *names: str) -> int:

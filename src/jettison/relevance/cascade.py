@@ -6,6 +6,7 @@ and a recorded run can be replayed. It is only run where an epoch is due: nothin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from jettison.items import Item
 from jettison.plan import Locks, Score, Semantic, Spent, View
 from jettison.protocols import Embedder, Judge
 from jettison.relevance.context import words_of
-from jettison.relevance.effects import Embed, Judging, Vectors, Verdict
+from jettison.relevance.effects import Embed, Judging, Keep, LookUp, Vectors, Verdict
 from jettison.relevance.embedding import Query, Scale, anchors, nearness, queries, scale_of
 from jettison.relevance.judge import Judged, moved, pleads, question_for, read_answer
 from jettison.relevance.limits import EmbedLimits, JudgeLimits
@@ -38,6 +39,10 @@ class Memory:
     calls: int = 0
     """Questions to the judge, those without an answer too."""
 
+    def copy(self) -> Memory:
+        """One that changes apart from this one."""
+        return Memory(dict(self.vectors), self.scale, dict(self.verdicts), self.calls)
+
 
 @dataclass(frozen=True, slots=True)
 class Consulted:
@@ -56,9 +61,13 @@ class Consulted:
     judge: Judge | None = None
     embed_limits: EmbedLimits = field(default_factory=EmbedLimits)
     judge_limits: JudgeLimits = field(default_factory=JudgeLimits)
+    ask: bool = True
+    """Whether the judge is asked; else only what it has answered before counts."""
+    kept: str = ""
+    """Under which name vectors are kept in the archive; empty: they are not."""
 
 
-Steps = Generator[Embed | Judging, Any, Semantic]
+Steps = Generator[Embed | Judging | LookUp | Keep, Any, Semantic]
 
 
 def consult(asked: Consulted, memory: Memory) -> Steps:
@@ -87,18 +96,42 @@ class _Work:
             if item.id not in asked.locks.whole
             for passage in passages_of(item, asked.flow, asked.embed_limits.chars, words)
         ]
+        self.items = {item.id: item for item in asked.items}
+        self.sizes = [asked.view.count(passage.text) for passage in self.passages]
         self.notes: list[str] = []
         self.texts = self.judge_calls = self.judge_tokens = self.about = 0
         self.embed_seconds = self.judge_seconds = 0.0
 
     # embeddings
 
-    def embedded(self) -> Generator[Embed, Vectors, dict[int, float]]:
+    def embedded(self) -> Generator[Embed | LookUp | Keep, Any, dict[int, float]]:
         """Nearness to the task by passage, of those that have a vector."""
         if not self.passages or not self.parts:
             return {}
-        memory, wanted = self.memory, self.wanted()
-        keys = list(wanted)
+        if name := self.asked.kept:
+            yield from self.looked_up(name)
+        new = yield from self.asked_for(self.wanted())
+        if name and new:
+            failure = yield Keep(name, new)
+            if failure:
+                self.notes.append(f"embeddings: vectors are not kept in the archive: {failure}")
+        return self.near()
+
+    def looked_up(self, name: str) -> Generator[LookUp, Vectors, None]:
+        """Take over what the archive has of what has no vector yet."""
+        keys = tuple(self.missing())
+        if not keys:
+            return
+        found = yield LookUp(name, keys)
+        if found.failure:
+            self.notes.append(f"embeddings: kept vectors cannot be read: {found.failure}; embedded anew")
+            return
+        known = {key: row for key, row in zip(keys, found.rows, strict=True) if row is not None}
+        self.memory.vectors.update(known)
+
+    def asked_for(self, wanted: Mapping[bytes, str]) -> Generator[Embed, Vectors, dict[bytes, Any]]:
+        """The vectors of these texts, as far as they come in time."""
+        keys, found = list(wanted), dict[bytes, Any]()
         limits, left = self.asked.embed_limits, self.asked.embed_limits.seconds
         for start in range(0, len(keys), limits.batch):
             if left <= 0:
@@ -114,19 +147,25 @@ class _Work:
                 self.notes.append(f"embeddings: {answer.failure}; {len(keys) - start} texts are scored by rules alone")
                 break
             self.texts += len(batch)
-            memory.vectors.update(zip(batch, answer.rows, strict=True))
-        return self.near()
+            found.update(zip(batch, answer.rows, strict=True))
+        self.memory.vectors.update(found)
+        return found
 
-    def wanted(self) -> dict[bytes, str]:
-        """What has no vector yet: anchors and the task, then passages of the newest items."""
+    def missing(self) -> dict[bytes, str]:
+        """What has no vector: anchors and the task, then passages of the newest items."""
         texts = {digest(text): text for text in (anchors() if self.memory.scale is None else ())}
         texts |= {digest(query.text): query.text for query in self.parts}
-        first = {key: text for key, text in texts.items() if key not in self.memory.vectors}
-        new = {p.key: p.text for p in reversed(self.passages) if p.key not in self.memory.vectors}
-        most = self.asked.embed_limits.texts
+        texts |= {passage.key: passage.text for passage in reversed(self.passages)}
+        return {key: text for key, text in texts.items() if key not in self.memory.vectors}
+
+    def wanted(self) -> dict[bytes, str]:
+        """Of what has no vector as much as may be embedded at one call."""
+        missing, passages = self.missing(), {passage.key for passage in self.passages}
+        new, most = [key for key in missing if key in passages], self.asked.embed_limits.texts
         if len(new) > most:
             self.notes.append(f"embeddings: {len(new) - most} passages of the oldest items left out (limit {most})")
-        return first | dict(list(new.items())[:most])
+        out = set(new[most:])
+        return {key: text for key, text in missing.items() if key not in out}
 
     def near(self) -> dict[int, float]:
         memory, vectors = self.memory, self.memory.vectors
@@ -144,7 +183,8 @@ class _Work:
             vectors.clear()
             memory.scale = None
             return {}
-        kept = {passage.key for passage in self.passages} | {digest(query.text) for query in self.parts}
+        kept = {digest(text) for text in (*anchors(), *(query.text for query in self.parts))}
+        kept.update(passage.key for passage in self.passages)
         for key in [key for key in vectors if key not in kept]:
             del vectors[key]
         return dict(zip(at, found, strict=True))
@@ -163,7 +203,7 @@ class _Work:
         unsure = self.unsure(near)
         known = {at: memory.verdicts[key] for at in unsure if (key := (self.passages[at].key, task)) in memory.verdicts}
         new = self.batch([at for at in unsure if at not in known])
-        if not new:
+        if not new or not asked.ask:
             return known
         if memory.calls >= limits.calls:
             self.notes.append(f"judge: its {limits.calls} calls are used up; the cheap scores stand")
@@ -188,21 +228,18 @@ class _Work:
         return known
 
     def unsure(self, near: Mapping[int, float]) -> list[int]:
-        """Passages around the cut, those nearest to it first."""
-        limits, view = self.asked.judge_limits, self.asked.view
-        sizes = {at: view.count(passage.text) for at, passage in enumerate(self.passages)}
-        order = sorted(sizes, key=lambda at: -self.cheap(at, near))
-        whole = max(1, sum(view.cost(item) for item in self.asked.items))
-        room = sum(sizes.values()) * self.asked.target / whole  # prose gets its share of the room
-        cut = 0.0
-        for at in order:
-            room -= sizes[at]
-            if room < 0:
-                cut = self.cheap(at, near)
+        """Passages around the cut, those nearest to it first. The cut: where the room of prose is full."""
+        limits = self.asked.judge_limits
+        cheap = {at: self.cheap(at, near) for at in range(len(self.passages))}
+        order = sorted(cheap, key=lambda at: (-cheap[at], -at))
+        left = self.room()
+        for cut in order:
+            left -= self.sizes[cut]
+            if left < 0:
                 break
         else:
             return []
-        apart = {at: abs(self.cheap(at, near) - cut) for at in order if sizes[at] >= limits.least}
+        apart = {at: abs(cheap[at] - cheap[cut]) for at in order if self.sizes[at] >= limits.least}
         return sorted((at for at in apart if apart[at] <= limits.band), key=lambda at: (apart[at], -at))
 
     def batch(self, unsure: Sequence[int]) -> list[int]:
@@ -212,7 +249,7 @@ class _Work:
         seen: set[bytes] = set()
         for at in unsure:
             passage = self.passages[at]
-            tokens += self.asked.view.count(passage.text)
+            tokens += self.sizes[at]
             if tokens > limits.tokens or len(chosen) >= limits.passages:
                 break
             if passage.key not in seen:
@@ -222,18 +259,40 @@ class _Work:
 
     # the result
 
+    def room(self) -> float:
+        """Tokens for prose that is kept for what it says: as much of the room as prose takes of what is there, and no
+        more than the share of the limits."""
+        whole = max(1, sum(self.asked.view.cost(item) for item in self.asked.items))
+        return min(self.asked.embed_limits.share, sum(self.sizes) / whole) * self.asked.target
+
     def lifted(self, final: Mapping[int, float]) -> set[int]:
-        """The passages that are worth their room: the best ones up to the share of prose, of equal texts the newest."""
-        room, seen, chosen = self.asked.embed_limits.share * self.asked.target, set[bytes](), set[int]()
+        """The passages that are worth their room: the best ones up to the room of prose, of equal texts the newest.
+
+        With a passage of an item that is not cut comes all of the item.
+        """
+        room, seen, paid, chosen = self.room(), set[bytes](), set[str](), set[int]()
         for at in sorted(final, key=lambda at: (-final[at], -at)):
             passage = self.passages[at]
             if final[at] < LEAST or room <= 0:
                 break
-            if passage.key not in seen:
-                seen.add(passage.key)
-                chosen.add(at)
-                room -= self.asked.view.count(passage.text)
+            if passage.key in seen:
+                continue
+            seen.add(passage.key)
+            chosen.add(at)
+            if passage.whole and passage.item not in paid:
+                room -= self.asked.view.cost(self.items[passage.item])
+                paid.add(passage.item)
+            elif not passage.whole:
+                room -= self.sizes[at]
         return chosen
+
+    def worth(self, at: int, relevance: float) -> float:
+        """Relevance of a passage, spread over the item where all of it has to stay: squares add up by tokens."""
+        passage = self.passages[at]
+        if not passage.whole:
+            return relevance
+        whole = max(1, self.asked.view.cost(self.items[passage.item]))
+        return relevance * math.sqrt(min(1.0, self.sizes[at] / whole))
 
     def result(
         self, near: Mapping[int, float], final: Mapping[int, float], useful: Mapping[int, float], why: Mapping[str, str]
@@ -247,9 +306,10 @@ class _Work:
                     of = signals.setdefault(passage.item, {})
                     of[name] = max(of.get(name, 0.0), values[at])
             if at in lifted:
-                by = prose.setdefault(passage.item, {})
+                by, worth = prose.setdefault(passage.item, {}), self.worth(at, final[at])
                 for index in passage.segments:
-                    by[index] = max(by.get(index, 0.0), final[at])
+                    known = by.get(index, 0.0)
+                    by[index] = min(1.0, math.hypot(known, worth)) if passage.whole else max(known, worth)
         spent = Spent(
             self.texts, self.embed_seconds, self.about, self.judge_calls, self.judge_tokens, self.judge_seconds
         )

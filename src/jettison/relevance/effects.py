@@ -5,15 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jettison.protocols import Embedder, Judge, Question
-from jettison.relevance.vectors import checked
+from jettison.errors import ArchiveError
+from jettison.protocols import Embedder, Judge, Question, VectorCache
+from jettison.relevance.vectors import checked, packed, unpacked
 from jettison.waiting import Waited, failure_of, waited, waited_async
 
-__all__ = ["Embed", "Judging", "Vectors", "Verdict", "embedded", "embedded_async", "judged", "judged_async"]
+__all__ = [
+    "Embed",
+    "Judging",
+    "Keep",
+    "LookUp",
+    "Vectors",
+    "Verdict",
+    "embedded",
+    "embedded_async",
+    "judged",
+    "judged_async",
+    "kept",
+    "looked_up",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,41 @@ class Verdict:
     text: str = ""
     failure: str = ""
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Effect: the vectors that an earlier session left in the archive, by content hash."""
+
+    embedder: str
+    """Its `identity`."""
+    keys: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Effect: leave these for later sessions. Its answer is why it failed, empty when it did not."""
+
+    embedder: str
+    vectors: Mapping[bytes, Any]
+
+
+def looked_up(effect: LookUp, cache: VectorCache) -> Vectors:
+    """What is there, in the order of the keys, None where there is none. A cache that fails knows nothing."""
+    try:
+        found = cache.vectors(effect.embedder, effect.keys)
+        return Vectors([unpacked(found[key]) if key in found else None for key in effect.keys])
+    except (ArchiveError, ValueError) as error:
+        return Vectors(failure=failure_of(error, 0))
+
+
+def kept(effect: Keep, cache: VectorCache, conversation: str) -> str:
+    """Keep them for the conversation."""
+    try:
+        cache.put_vectors(effect.embedder, {key: packed(row) for key, row in effect.vectors.items()}, conversation)
+    except ArchiveError as error:
+        return failure_of(error, 0)
+    return ""
 
 
 def embedded(effect: Embed) -> Vectors:

@@ -54,7 +54,7 @@ def question_for(passages: Sequence[Passage], view: View) -> Question:
         item = items[passage.item]
         kind = f"{item.kind.value} of {item.name}" if item.name else item.kind.value
         quoted.append(Quoted(f"p{number}", item.id, kind, view.age(item), passage.text))
-    task = tuple(f"{query.part}: {query.text}" for query in queries(view))
+    task = tuple(f"{query.part}: {query.text}" for query in queries(view) if query.part != "task")
     data = "\n".join([*task, *(passage.text for passage in passages)])
     tag = _tag(data)
     lines = [_RULES.format(tag=tag), "The task:", f"<<{tag}>>", *task, f"<<end {tag}>>", "The passages:"]

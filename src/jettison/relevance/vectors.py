@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["checked", "cosines"]
+__all__ = ["centred", "checked", "cosines", "mean", "packed", "unpacked"]
 
 
 def checked(given: Any, count: int) -> list[Any]:
@@ -24,6 +24,20 @@ def checked(given: Any, count: int) -> list[Any]:
     return list((rows / numpy.where(norms > 0, norms, 1)).astype(numpy.float16))
 
 
+def packed(row: Any) -> bytes:
+    """A row of `checked` as bytes: float16, little-endian."""
+    return bytes(row.astype("<f2").tobytes())
+
+
+def unpacked(data: bytes) -> Any:
+    """The row again. Raises ValueError for bytes that `packed` did not make."""
+    numpy = _numpy()
+    row = numpy.frombuffer(data, dtype="<f2").astype(numpy.float16)
+    if not len(row) or not numpy.isfinite(row).all():
+        raise ValueError("a kept vector is not one")
+    return row
+
+
 def cosines(rows: Sequence[Any], queries: Sequence[Any]) -> list[list[float]]:
     """Cosine of each row with each query. Raises ValueError when their lengths differ."""
     if not rows or not queries:
@@ -33,6 +47,23 @@ def cosines(rows: Sequence[Any], queries: Sequence[Any]) -> list[list[float]]:
     right = numpy.asarray(queries, dtype=numpy.float32)
     found: list[list[float]] = (left @ right.T).tolist()
     return found
+
+
+def mean(rows: Sequence[Any]) -> Any:
+    """The middle of these rows. Raises ValueError when their lengths differ."""
+    numpy = _numpy()
+    return numpy.asarray(rows, dtype=numpy.float32).mean(axis=0)
+
+
+def centred(rows: Sequence[Any], middle: Any) -> list[Any]:
+    """Rows seen from `middle`, of unit length: what all texts have in common says nothing of any (Mu, Viswanath: All
+    but the top, 2018). Raises ValueError when lengths differ."""
+    if not rows:
+        return []
+    numpy = _numpy()
+    apart = numpy.asarray(rows, dtype=numpy.float32) - middle
+    norms = numpy.linalg.norm(apart, axis=1, keepdims=True)
+    return list(apart / numpy.where(norms > 1e-3, norms, numpy.inf))  # float16 is no finer
 
 
 def _numpy() -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from jettison.items import Item, Kind
 from jettison.plan import Report, Row
 from jettison.replay.engine import Setup, policy_for
+from jettison.replay.hiding import Hiding
 from jettison.replay.measure.library import Library
 from jettison.replay.measure.metrics import Call, cost
 from jettison.replay.measure.needs import Text
@@ -53,7 +54,7 @@ class ItemTrace:
         return next(entry for entry in reversed(self.life) if entry[0] <= call)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Need:
     """A value that a call's arguments used, and what became of the places it stood in."""
 
@@ -121,8 +122,9 @@ def traced(run: Trajectory, setup: Setup, policy: str, fraction: float = 0.25) -
             others[name] = [[c.sent, c.hit, c.needed, c.kept, int(bool(c.raised))] for c in found.calls]
     watch.finish()
     wire = run.native.wire if run.native else "openai-chat"
-    notes = list(run.notes)
-    return Trace(run.id, run.set, run.task, wire, policy, limit, watch.calls, watch.items, watch.needs(), others, notes)
+    notes, needs = list(run.notes), watch.needs()
+    watch.hide(needs)
+    return Trace(run.id, run.set, run.task, wire, policy, limit, watch.calls, watch.items, needs, others, notes)
 
 
 class _Watch:
@@ -172,6 +174,19 @@ class _Watch:
             self.last = report
             if report.cache.epoch != "none":
                 self._decided(index, report.rows)
+
+    def hide(self, needs: Sequence[Need]) -> None:
+        """Take secrets out of all that is shown. In place."""
+        hiding = Hiding(text for item in self.source for text in (item.text, item.extra, item.note))
+        for item in self.items:
+            item.preview = hiding(item.preview)
+            for entry in item.life:
+                entry[3] = hiding(entry[3])
+            item.protections = [list(map(hiding, words)) for words in item.protections]
+        for call in self.calls:
+            call.missing = list(map(hiding.value, call.missing))
+        for need in needs:
+            need.value = hiding.value(need.value)
 
     def _births(self, index: int, t: int) -> None:
         native = self.case.trajectory.native

@@ -25,13 +25,13 @@ def compress(view: View, ranking: Ranking, selection: Selection, plan: Plan, roo
     writer = _Writer(view, ranking, plan, call)
     for _ in range(ROUNDS):
         decisions, total = writer.write(selection)
-        if total <= room or not _trim(selection, ranking, total - room):
+        if total <= room or not _trim(selection, ranking, total - room, total):
             break
     return decisions
 
 
-def _trim(selection: Selection, ranking: Ranking, over: int) -> bool:
-    """Give up about `over` tokens of the selection; False when nothing more can be given up."""
+def _trim(selection: Selection, ranking: Ranking, over: int, total: int) -> bool:
+    """Give up about `over` of `total` tokens of the selection; False when nothing more can be given up."""
     freed = 0
     while freed < over and selection.stubs:
         freed += max(1, ranking.candidates[selection.stubs.pop()].overhead)
@@ -39,9 +39,12 @@ def _trim(selection: Selection, ranking: Ranking, over: int) -> bool:
         candidate = ranking.candidates[selection.full.pop()]
         freed += max(1, candidate.tokens // 2)
     at = len(selection.taken) - 1
+    whole = sum(ranking.candidates[unit].tokens for unit in {*selection.full, *selection.stubs})
+    # Of JSON most tokens can be those of paths and names that come with the picks, and go with them.
+    rate = max(1.0, (total - whole) / max(1, sum(pick.tokens for pick in selection.taken)))
     while freed < over and at >= 0:
         if not selection.taken[at].forced:
-            freed += max(1, selection.taken.pop(at).tokens)
+            freed += max(1, int(rate * selection.taken.pop(at).tokens))
         at -= 1
     return freed > 0
 
@@ -120,10 +123,10 @@ class _Writer:
         before, handle = self.view.cost(item), self.view.handle(item.text)
         chosen = _with_blanks(part, chosen)
         if chosen:
-            text, fidelity = cut(parts, chosen, handle), Fidelity.COMPRESSED
+            text, fidelity = cut(parts, chosen, self.view.mark(item.text)), Fidelity.COMPRESSED
             reason = f"{len(chosen)} of {len(parts.segments)} segments are worth their tokens"
         else:
-            text, fidelity = stub(before - item.fixed, handle), Fidelity.STUB
+            text, fidelity = stub(before - item.fixed, self.view.mark(item.text)), Fidelity.STUB
             reason = "nothing in it is worth its tokens; the call stays"
             if item.kind is not Kind.RESULT and not part.held:
                 yield from self._gone([item], "nothing in it is worth its tokens")

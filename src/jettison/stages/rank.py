@@ -30,6 +30,10 @@ PROSE = 0.03
 """Worth of a token of prose that the task surely needs (relevance 1), with embeddings or a judge; it falls with the
 square of the relevance. A value that was just used is worth about as much a token (0.5 in a line of 25)."""
 
+ALARM = 0.5
+"""Worth of one of the few errors among routine rows: that of a value that was just used. By what its type says of it
+alone (a share of κ) an error without rare ids went with the rows around it."""
+
 OUTLINED = 300
 """Tokens from which a text is looked at as what it is (log, code, table …); below it is mostly one thing."""
 BESIDE = 0.5
@@ -126,7 +130,7 @@ def _clipped(item: Item, view: View, flow: Flow, locks: Locks, plan: Plan) -> tu
         return None
     known = flow.clips.get(item.id)
     if known is None:
-        text = clip(item.text, view.handle(item.text)) or ""
+        text = clip(item.text, view.mark(item.text)) or ""
         known = flow.clips[item.id] = text, view.cost(reworded(item, text, Fidelity.COMPRESSED)) if text else 0
     return known if known[0] else None
 
@@ -244,6 +248,8 @@ class _Look:
                 worths = self.worths(part.source, (index,))
                 tokens = part.tokens(index) + mark
                 gain = share(index) + self.prose(part.item.id, index, tokens)
+                if part.outline is not None and index in part.outline.alarms:
+                    gain += ALARM
                 yield _entry(index not in part.forced, newest, part.item.id, index, tokens, gain, worths)
 
     def prose(self, item: str, index: int, tokens: int) -> float:

@@ -10,11 +10,10 @@ from typing import Any
 
 from jettison.errors import ConfigError
 from jettison.vault.lookalikes import is_mask
-from jettison.vault.named import named_spans, value_kind
+from jettison.vault.named import value_kind
 from jettison.vault.placeholders import PLACEHOLDER
-from jettison.vault.places import placed_spans
-from jettison.vault.prose import prose_spans
 from jettison.vault.providers import KINDS, provider_spans
+from jettison.vault.rules import ruled_spans
 from jettison.vault.spans import Span, folded
 
 __all__ = ["RULE_SETS", "Detector", "Rules"]
@@ -24,7 +23,11 @@ Rules = Callable[[str], Iterable[Span]]
 
 SHORTEST = 4
 _KIND = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{1000,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=_-]+")
+
+
+_PUBLIC = ("pk_live_", "pk_test_", "phc_", "pk.")
+"""What other rule sets report, and its issuer publishes: keys for the browser."""
 
 
 class Detector:
@@ -58,13 +61,12 @@ class Detector:
         """Secrets of a text, in order, without overlaps. Placeholders are none."""
         if len(text) < SHORTEST:
             return []
-        low = folded(text)
         found: list[tuple[int, Span]] = []
         for kind, pattern in self._patterns:
             found += [(0, span) for match in pattern.finditer(text) if (span := _group(match, kind)) is not None]
-        found += [(1, span) for span in provider_spans(text)]
-        own = [*placed_spans(text, low), *named_spans(text, low), *prose_spans(text, low)]
-        found += [(2, span) for span in own]
+        low = folded(text)
+        found += [(1, span) for span in provider_spans(text, low)]
+        found += [(2, span) for span in ruled_spans(text, low)]
         for rules in self._sets:
             found += [(3, span) for span in rules(text) if span.end - span.start >= 8 and _plausible(text, span)]
         return _settled(text, found)
@@ -82,7 +84,7 @@ def _group(match: re.Match[str], kind: str) -> Span | None:
 
 def _plausible(text: str, span: Span) -> bool:
     value = text[span.start : span.end]
-    return not is_mask(value) and "\n" not in value.strip()
+    return not is_mask(value) and "\n" not in value.strip() and not value.startswith(_PUBLIC)
 
 
 def _settled(text: str, found: list[tuple[int, Span]]) -> list[Span]:
@@ -93,16 +95,21 @@ def _settled(text: str, found: list[tuple[int, Span]]) -> list[Span]:
     if "{{secret:" in text:
         taken = [Span(mark.start(), mark.end(), "") for mark in PLACEHOLDER.finditer(text)]
     # A match inside a long run of base64 is media, not a secret.
-    media = [(run.start(), run.end()) for run in _BASE64.finditer(text)] if len(text) > 1000 else []
-    free = [pair for pair in found if not (media and _within(media, pair[1]))]
+    media = len(text) > 1000
+    free = [pair for pair in found if not (media and _in_media(text, pair[1]))]
     free.sort(key=lambda pair: (pair[0], pair[1].start - pair[1].end, pair[1].start))
     out = _Placed(taken)
     return sorted(span for _, span in free if out.add(span))
 
 
-def _within(runs: Sequence[tuple[int, int]], span: Span) -> bool:
-    at = bisect_left(runs, (span.start, 0)) - 1
-    return at >= 0 and span.end <= runs[at][1]
+def _in_media(text: str, span: Span) -> bool:
+    """Whether it is part of a run of 1,000 letters of base64, and begins inside it."""
+    if span.start == 0 or _BASE64.match(text, span.start - 1, span.start) is None:
+        return False
+    before = _BASE64.match(text[max(0, span.start - 1000) : span.start][::-1])
+    after = _BASE64.match(text, span.end, span.end + 1000)
+    size = span.end - span.start + (before.end() if before else 0) + (after.end() - span.end if after else 0)
+    return size >= 1000
 
 
 class _Placed:

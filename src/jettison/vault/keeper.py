@@ -5,28 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
-from jettison.errors import SecretGone, VaultError
+from jettison.errors import SecretGone, StoreConflict, VaultError
+from jettison.vault.declared import schemas_mended, task_mended
 from jettison.vault.grants import Grant
 from jettison.vault.leaves import NOWHERE, Calls, Origin, json_strings, rewritten
 from jettison.vault.placeholders import PLACEHOLDER, name_of, placeholder
 from jettison.vault.rehydrate import Rehydrator, rehydrated
 from jettison.vault.secret import Secret
 from jettison.vault.spans import Span
+from jettison.vault.spelling import decoded, json_number, names_in, replaced, spellings
 
 if TYPE_CHECKING:
+    from jettison.call import Call
+    from jettison.task import Task
     from jettison.vault.vault import Vault
 
 __all__ = ["Arrived", "Keeper", "Seen"]
-
-_SHORT = 8
-"""A known secret of fewer letters is only replaced where it stands alone: a PIN is in many numbers."""
 
 
 class Seen:
@@ -55,15 +54,13 @@ class Seen:
 
 
 class Arrived:
-    """New messages after the vault: mended copies, and whether a secret became known that older ones may hold."""
+    """New messages after the vault: mended copies, and the placeholders that were put into each."""
 
-    __slots__ = ("learned", "messages", "names")
+    __slots__ = ("messages", "names")
 
-    def __init__(self, messages: list[Any], names: list[tuple[str, ...]], learned: bool) -> None:
+    def __init__(self, messages: list[Any], names: list[tuple[str, ...]]) -> None:
         self.messages = messages
         self.names = names
-        """Of each message: the placeholders that were put into it."""
-        self.learned = learned
 
 
 class Keeper:
@@ -79,7 +76,11 @@ class Keeper:
         self._unsaved: dict[str, Secret] = {}
         self._declared = 0
         self._system: tuple[Any, Any] | None = None
-        self._load()
+        self._schemas: dict[str, tuple[Any, Any]] = {}
+        self._stored: set[str] = set()
+        self.known = 0
+        """Rises with every spelling of a secret that becomes known: older messages may hold it."""
+        self.refresh()
 
     def __repr__(self) -> str:
         return f"Keeper({self.session!r}, {len(self._secrets)} secrets)"
@@ -90,13 +91,12 @@ class Keeper:
         """The messages with every secret replaced. Messages without one come back as the same objects."""
         with self._lock:
             self._take_declared()
-            before = len(self._variants)
+            before = self.known
             out = [rewritten(message, self._mend, self._calls) for message in messages]
-            learned = len(self._variants) > before
-            if learned:  # what was found in a later one may stand bare in an earlier one
+            if self.known > before:  # what was found in a later one may stand bare in an earlier one
                 out = [rewritten(message, self._known, Calls()) for message in out]
-            names = [() if new is old else _names(new) for new, old in zip(out, messages, strict=True)]
-            return Arrived(out, names, learned)
+            names = [() if new is old else names_in(new) for new, old in zip(out, messages, strict=True)]
+            return Arrived(out, names)
 
     def arrive_system(self, system: Any) -> Any:
         """The system field with every secret replaced; the same answer, unscanned, while it is the same."""
@@ -104,10 +104,51 @@ class Keeper:
             if system is None:
                 return None
             self._take_declared()
-            if self._system is None or self._system[0] != (len(self._variants), Seen(system)):
+            if self._system is None or self._system[0] != (self.known, Seen(system)):
                 new = rewritten(system, self._mend, Calls())
-                self._system = ((len(self._variants), Seen(system)), None if new is system else new)
+                self._system = ((self.known, Seen(system)), None if new is system else new)
             return system if self._system[1] is None else self._system[1]
+
+    def arrive_schemas(self, tools: Any, what: str = "tools") -> Any:
+        """Tool schemas (or a response schema) with every secret replaced: a default, an example, a description.
+
+        The same object when none holds one; the same answer, unscanned, while they are the same.
+        """
+        with self._lock:
+            if not tools:
+                return tools
+            self._take_declared()
+            known = self._schemas.get(what)
+            if known is None or known[0] != (self.known, Seen(tools)):
+                new = schemas_mended(tools, self._mend)
+                known = self._schemas[what] = ((self.known, Seen(tools)), None if new is tools else new)
+            return tools if known[1] is None else known[1]
+
+    def arrive_task(self, task: Task) -> None:
+        """Replace every secret in what the caller declared: goal, constraints, operations and their needs, pins."""
+        with self._lock:
+            self._take_declared()
+            task_mended(task, lambda text: self._mend(text, "", NOWHERE))
+
+    def arrive_call(self, call: Call, task: Task) -> Call:
+        """What a call declares, without secrets; the messages and the system field come later, one by one."""
+        self.arrive_task(task)
+        tools = self.arrive_schemas(call.tools)
+        answer = self.arrive_schemas(call.response_schema, "response")
+        if tools is call.tools and answer is call.response_schema:
+            return call
+        return replace(call, tools=tools, response_schema=answer)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether another process finds the secrets again."""
+        return self._vault.lasting
+
+    def recollect(self, messages: Sequence[Any]) -> None:
+        """Note the calls of messages that were worked on in another process: results of them may be yet to come."""
+        with self._lock:
+            for message in messages:
+                rewritten(message, lambda text, key, origin: text, self._calls)
 
     def holds(self, message: Any) -> bool:
         """Whether a message holds a known secret."""
@@ -134,8 +175,8 @@ class Keeper:
         out, at = [], 0
         for start, end, kind in spans:
             raw = text[start:end]
-            name = self._name(raw, _decoded(text, start, raw), kind, origin)
-            bare = raw.isdigit() and _json_number(text, start, end)
+            name = self._name(raw, decoded(text, start, raw), kind, origin)
+            bare = raw.isdigit() and json_number(text, start, end)
             out += [text[at:start], f'"{name}"' if bare else name]
             at = end
         return self._known("".join([*out, text[at:]]) if out else text, key, origin)
@@ -146,13 +187,13 @@ class Keeper:
             name = self._variants[variant]
             pieces = PLACEHOLDER.split(text) if "{{secret:" in text else [text]
             if len(pieces) == 1:
-                text = _replaced(text, variant, name)
+                text = replaced(text, variant, name)
                 continue
             parts, at = [], 0
             for mark in PLACEHOLDER.finditer(text):
-                parts += [_replaced(text[at : mark.start()], variant, name), mark.group()]
+                parts += [replaced(text[at : mark.start()], variant, name), mark.group()]
                 at = mark.end()
-            text = "".join([*parts, _replaced(text[at:], variant, name)])
+            text = "".join([*parts, replaced(text[at:], variant, name)])
         return text
 
     def _name(self, raw: str, value: str, kind: str, origin: Origin) -> str:
@@ -166,14 +207,19 @@ class Keeper:
             self._secrets[known] = Secret(known, kind, value, expires=expires)
             self._unsaved[known] = self._secrets[known]
         secret = self._secrets[known]
-        for variant in {raw, *_spellings(value)}:
-            self._variants.setdefault(variant, known)
+        self._learn(known, {raw, *spellings(value)})
         # Where it first came from, not every tool that ever showed it: a page could be made to.
         if origin.tool is not None and not secret.tools:
             secret.tools.add(origin.tool)
             secret.hosts |= origin.hosts
             self._unsaved[known] = secret
         return known
+
+    def _learn(self, name: str, variants: Iterable[str]) -> None:
+        before = len(self._variants)
+        for variant in variants:
+            self._variants.setdefault(variant, name)
+        self.known += len(self._variants) - before
 
     def _take_declared(self) -> None:
         declared = self._vault.declared
@@ -261,81 +307,65 @@ class Keeper:
         self._vault.delete(self.session, secret.name)
         secret.value, secret.why_gone = None, why
         self._unsaved.pop(secret.name, None)
+        self._stored.discard(secret.name)
         self._variants = {text: name for text, name in self._variants.items() if name != secret.name}
-        self._system = None
+        self._system, self._schemas = None, {}
 
     # what is stored
 
     def save(self) -> None:
-        """Store what is new. Raises VaultError; what could not be stored is tried again at the next call."""
+        """Store what is new. Raises VaultError; what could not be stored is tried again at the next call.
+
+        Raises StoreConflict when another process took one of the placeholders meanwhile: what was new is forgotten,
+        and what the other one stored is known. Work on the messages again.
+        """
         with self._lock:
             for name, secret in list(self._unsaved.items()):
-                if secret.value is not None:
+                if secret.value is not None and name in self._stored:
                     self._vault.put(self.session, name, secret)
+                elif secret.value is not None:
+                    if not self._vault.add(self.session, name, secret):
+                        self._forget_new()
+                        self.refresh()
+                        raise StoreConflict(self.session, " (its secrets)")
+                    self._stored.add(name)
                 del self._unsaved[name]
+
+    def _forget_new(self) -> None:
+        for name in [name for name in self._unsaved if name not in self._stored]:
+            del self._unsaved[name], self._secrets[name]
+            self._variants = {text: one for text, one in self._variants.items() if one != name}
+        self._system, self._schemas, self._declared = None, {}, 0
+        self._numbers = {}
+        for name in self._secrets:
+            self._count(name)
+
+    def _count(self, name: str) -> None:
+        found = PLACEHOLDER.fullmatch(name)
+        if found is None:
+            raise VaultError(f"the vault holds a record for {name[:60]!r}, which is no placeholder")
+        kind, number = name_of(found)
+        self._numbers[kind] = max(number, self._numbers.get(kind, 0))
 
     @property
     def unsaved(self) -> bool:
         return bool(self._unsaved)
 
-    def _load(self) -> None:
-        for name, secret in self._vault.load(self.session):
-            found = PLACEHOLDER.fullmatch(name)
-            if found is None:
-                raise VaultError(f"the vault holds a record for {name[:60]!r}, which is no placeholder")
-            kind, number = name_of(found)
-            self._numbers[kind] = max(number, self._numbers.get(kind, 0))
-            self._secrets[name] = secret
-            if secret.value is not None:
-                for variant in _spellings(secret.value):
-                    self._variants.setdefault(variant, name)
-
-
-def _names(message: Any) -> tuple[str, ...]:
-    text = json.dumps(message, ensure_ascii=False, default=str)
-    return tuple(dict.fromkeys(found.group() for found in PLACEHOLDER.finditer(text)))
-
-
-def _spellings(value: str) -> Iterable[str]:
-    """How a secret may be written: as it is, escaped as in JSON (twice), percent-encoded."""
-    once = json.dumps(value, ensure_ascii=False)[1:-1]
-    ascii_ = json.dumps(value)[1:-1]
-    twice = json.dumps(once, ensure_ascii=False)[1:-1]
-    return {value, once, ascii_, twice, quote(value, safe=""), quote(value, safe="/")}
-
-
-def _decoded(text: str, start: int, raw: str) -> str:
-    """The value that a spelling stands for: in a URL percent-decoded, in JSON unescaped."""
-    if "%" in raw and re.search(r"%[0-9A-Fa-f]{2}", raw) and _in_url(text, start):
-        return unquote(raw)
-    if "\\" in raw and text.lstrip()[:1] in ("{", "["):
-        try:
-            value = json.loads(f'"{raw}"')
-        except ValueError:
-            return raw
-        return value if isinstance(value, str) else raw
-    return raw
-
-
-def _in_url(text: str, at: int) -> bool:
-    return re.search(r"://\S*\Z", text[max(0, at - 2000) : at]) is not None
-
-
-def _json_number(text: str, start: int, end: int) -> bool:
-    """Whether digits stand in JSON as a number: a placeholder there needs quotes."""
-    before = text[max(0, start - 10) : start].rstrip()
-    named = re.search(r'"\s*:\Z', before) is not None
-    listed = before.endswith(("[", ",")) and text.lstrip()[:1] in ("{", "[")
-    return (named or listed) and text[end : end + 10].lstrip()[:1] in (",", "}", "]")
-
-
-def _replaced(text: str, value: str, name: str) -> str:
-    if len(value) >= _SHORT:
-        return text.replace(value, name)
-    if value not in text:
-        return text
-
-    def put(found: re.Match[str]) -> str:
-        return f'"{name}"' if value.isdigit() and _json_number(text, *found.span()) else name
-
-    return re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", put, text)
+    def refresh(self) -> None:
+        """Take over what other processes stored, and drop what they revoked."""
+        with self._lock:
+            found = dict(self._vault.load(self.session))
+            for name, secret in found.items():
+                mine = self._secrets.get(name)
+                if mine is not None and mine.value is not None:
+                    mine.tools |= secret.tools
+                    mine.hosts |= secret.hosts
+                    mine.grants += [grant for grant in secret.grants if grant not in mine.grants]
+                    continue
+                self._count(name)
+                self._secrets[name] = secret
+                self._stored.add(name)
+                if secret.value is not None:
+                    self._learn(name, spellings(secret.value))
+            for name in self._stored - found.keys() if self._vault.lasting else ():
+                self._drop(self._secrets[name], "revoked")

@@ -57,6 +57,8 @@ _STRUCTURE = frozenset(
     ]
 )
 _MEDIA = ("media_type", "mime_type", "mimeType", "format")
+LONG_KEY = 16
+"""Letters from which a key of data is looked at as a text: no shorter secret is told without a name beside it."""
 REMOVED = "[reasoning removed: it held a secret]"
 
 
@@ -113,8 +115,10 @@ def _walk(value: Any, mend: Mend, calls: Calls, origin: Origin, key: str, free: 
         under = str(named) if name == "value" and isinstance(named, str) else str(name)
         inside = free or (name in ("input", "args", "response") and isinstance(inner, dict))
         new = _walk(inner, mend, calls, origin, under, inside)
+        if free and isinstance(name, str) and len(name) >= LONG_KEY:
+            name = mend(name, "", origin)  # a key in data may be a secret itself
+        changed |= new is not inner or name not in value
         out[name] = new
-        changed |= new is not inner
     return out if changed else value
 
 
@@ -175,7 +179,10 @@ def json_strings(text: str, mend: Callable[[str, str], str]) -> str:
         except ValueError:
             continue
         if _COLON.match(text, found.end()):
-            key = value
+            key, new = value, mend(value, "") if len(value) >= LONG_KEY else value
+            if new != value:
+                out += [text[at : found.start()], json.dumps(new, ensure_ascii=literal.isascii())]
+                at = found.end()
             continue
         new = mend(value, key)
         if new != value:

@@ -111,7 +111,7 @@ _MASK = re.compile(
     r"[*•xX.…_#?-]{3,}|\.{3,}|<[^>]*>|\[[^\]]*\]|\$\{?[A-Za-z_({].*|%\w+%|\{.*\}|.*\{\{.*|"
     r"(?i:(?:your|my|insert|enter|put|replace|use|new|old|ваш|мой|твой|введите|вставьте)[ _-].*)|"
     r"(?i:.*(?:placeholder|redacted|changeme|your[_-]?(?:api|token|key|secret|pass)|_here|-here|\.\.\.|…|\*\*\*|"
-    r"x{6,}|example\.(?:com|org|net)).*)",
+    r"x{6,}|example\.(?:com|org|net)|[•*●]{3,}).*)|![a-z]+|:?\?\w+|ENC\[.*|(?:vault|op|env|file|ssm|arn|ref|secretsmanager):.*",
     re.DOTALL,
 )
 _PATH = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+[(\[]?.*")

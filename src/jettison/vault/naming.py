@@ -8,7 +8,66 @@ from jettison.vault.lookalikes import words_of_name
 
 __all__ = ["kind_of_name"]
 
-_PASSWORDS = ("password", "passwd", "passphrase", "passwort", "pwd", "passcode", "пароль", "пароля", "psw")
+_PASSWORDS = (
+    "password", "passwd", "passphrase", "passwort", "pwd", "passcode", "пароль", "пароля", "psw", "psk", "requirepass",
+    "storepass", "keypass", "userpass", "dbpass", "masterauth", "пасс", "пароли",
+)  # fmt: skip
+_OTHER_KEYS = frozenset(
+    [
+        "file",
+        "object",
+        "cache",
+        "primary",
+        "foreign",
+        "partition",
+        "sort",
+        "hash",
+        "map",
+        "item",
+        "row",
+        "group",
+        "index",
+        "s3",
+        "blob",
+        "storage",
+        "i18n",
+        "message",
+        "event",
+        "node",
+        "component",
+        "react",
+        "lookup",
+        "routing",
+        "idempotency",
+        "dedup",
+        "dedupe",
+        "record",
+        "doc",
+        "document",
+        "data",
+        "image",
+        "media",
+        "asset",
+        "name",
+        "path",
+        "issue",
+        "project",
+        "board",
+        "ticket",
+        "column",
+        "field",
+        "state",
+        "query",
+        "sk",
+        "pk",
+        "hot",
+        "short",
+        "turkey",
+        "monkey",
+        "donkey",
+    ]
+)
+_PUBLIC = frozenset(["public", "publishable", "anon", "site", "csrftokenname"])
 _KEY_BEFORE = frozenset(
     [
         "api",
@@ -43,6 +102,7 @@ _KEY_BEFORE = frozenset(
         "functions",
         "write",
         "ingest",
+        "routing",
     ]
 )
 _GLUED_KEYS = [
@@ -123,6 +183,8 @@ _CODES = (
     ("auth", "code"),
     ("cvv",),
     ("cvc",),
+    ("puk",),
+    ("confirmation", "pin"),
 )
 _SESSIONS = ("phpsessid", "jsessionid", "sessid", "connectsid", "aspnetsessionid", "laravelsession", "csrftoken")
 
@@ -135,18 +197,26 @@ def kind_of_name(name: str) -> str | None:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     joined = "".join(words)
+    if not _PUBLIC.isdisjoint(words):
+        return None
+    if last in ("confirmation", "confirm", "repeat", "again") and len(words) > 1:
+        return kind_of_name("_".join(words[:-1]))
     if joined.endswith(_PASSWORDS) or last == "pass":
         return "password"
-    if joined.endswith("secret") or (last in ("value", "id") and before == "secret" and last == "value"):
+    if joined.endswith(("secret", "secretkeybase")) or (last == "value" and before == "secret"):
         return "secret"
+    if last in ("pat", "oauth") and before:
+        return "token"
     if joined.endswith("token") and before not in _TOKEN_BEFORE:
         return "token"
-    if (last == "key" and before in _KEY_BEFORE) or joined.endswith(tuple(_GLUED_KEYS)):
+    if (last == "key" and before in _KEY_BEFORE) or joined.endswith(("keydata", *_GLUED_KEYS)):
         return "api-key"
     if any(tuple(words[-len(code) :]) == code for code in _CODES):
         return "one-time-code"
+    if words[-2:] in (["session", "id"], ["sess", "id"], ["session", "key"]) or last in ("sid", "sessionid"):
+        return "session-id"
     if joined in _SESSIONS:
         return "session"
     if joined.endswith(("credential", "credentials")):
         return "credential"
-    return None
+    return "maybe-key" if last.endswith("key") and not _OTHER_KEYS.intersection(words) else None

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from jettison.vault.spans import Span
 
@@ -111,6 +111,38 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("yandex-token", "y0_", r"[\w-]{50,70}"),
     ("yandex-token", "t1.9eu", r"[\w-]{1,200}={0,2}\.[\w-]{80,100}={0,2}"),
     ("vk-token", "vk1.a.", r"[\w-]{60,250}"),
+    ("fireworks-key", "fw_", r"[A-Za-z0-9]{20,40}(?!\w)"),
+    ("elevenlabs-key", "sk_", r"[0-9a-f]{40,64}(?!\w)"),
+    ("sonar-token", "squ_ sqp_ sqa_", r"[0-9a-f]{40}"),
+    ("artifactory-key", "AKCp", r"[A-Za-z0-9]{60,80}(?!\w)"),
+    ("artifactory-token", "cmVmdGtu", r"[A-Za-z0-9]{50,60}(?!\w)"),
+    ("nuget-key", "oy2", r"[a-z0-9]{43}(?!\w)"),
+    ("discord-token", "MT MTA Mz ND NT Nj Nz OD OT", r"[A-Za-z0-9_-]{20,30}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
+    ("twitter-token", "AAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{30,200}"),
+    ("dropbox-token", "sl.B sl.u sl.A", r"[\w-]{60,2000}"),
+    ("heroku-key", "HRKU-", r"[\w-]{36,70}"),
+    ("cloudflare-key", "v1.0-", r"[0-9a-f]{24}-[0-9a-f]{100,200}"),
+    ("onepassword-key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{5,6}-){3,5}[A-Z0-9]{5}(?!\w)"),
+    ("vercel-token", "vcp_ vck_ vci_ vca_", r"[A-Za-z0-9]{40,80}(?!\w)"),
+    ("gitea-token", "gta_ gto_", r"[A-Za-z0-9]{30,60}(?!\w)"),
+    ("codecov-token", "codecov_", r"[A-Za-z0-9]{30,60}(?!\w)"),
+    ("pagerduty-token", "pdus+", r"[\w-]{18,40}"),
+    ("posthog-key", "phx_ phs_", r"[A-Za-z0-9]{40,60}(?!\w)"),
+    ("sourcegraph-token", "sgp_", r"(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}(?!\w)"),
+    ("prefect-key", "pnu_ pnb_", r"[A-Za-z0-9]{36}(?!\w)"),
+    ("pinecone-key", "pcsk_", r"[A-Za-z0-9_]{50,90}(?!\w)"),
+    ("tavily-key", "tvly-", r"(?:dev-|prod-)?[A-Za-z0-9]{28,40}(?!\w)"),
+    ("cerebras-key", "csk-", r"[a-z0-9]{40,60}(?!\w)"),
+    ("together-key", "tgp_v1_", r"[\w-]{40,60}"),
+    ("modal-token", "ak- as-", r"[A-Za-z0-9]{22}(?![\w-])"),
+    ("wandb-key", "wandb_v1_", r"\w{60,100}"),
+    ("neon-key", "napi_", r"[a-z0-9]{60,70}(?!\w)"),
+    ("resend-key", "re_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,30}(?!\w)"),
+    ("clerk-key", "ak_live_ ak_test_", r"[A-Za-z0-9]{30,60}(?!\w)"),
+    ("razorpay-key", "rzp_live_ rzp_test_", r"[A-Za-z0-9]{14}(?!\w)"),
+    ("intercom-token", "dG9rO", r"[A-Za-z0-9+/]{40,70}={0,2}(?!\w)"),
+    ("asana-token", "1/", r"\d{10,17}(?:/\d{10,17})?:[0-9a-f]{32}(?!\w)"),
+    ("password-hash", "$apr1$ $1$", r"[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22}(?![./\w])"),
     ("easypost-key", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
     ("mapbox-token", "sk.eyJ", r"[\w-]{20,200}\.[\w-]{20,40}"),
     ("jwt", "eyJ", r"[\w-]{8,4000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{10,1500})?"),
@@ -148,14 +180,36 @@ def _by_start() -> dict[str, list[_Rule]]:
     return rules
 
 
+def _starts(literals: Iterable[str]) -> re.Pattern[str]:
+    """Finds the beginning of any of the literals where a word begins; their first letters are read once."""
+    root: dict[str, Any] = {}
+    for literal in literals:
+        node = root
+        for letter in literal[:4]:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+
+    def alternatives(node: dict[str, Any]) -> str:
+        if "" in node:  # a shorter literal ends here: what follows is left to the rules
+            return ""
+        parts = [re.escape(letter) + alternatives(rest) for letter, rest in node.items()]
+        return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+    return re.compile(f"(?<![A-Za-z0-9_]){alternatives(root)}", re.ASCII)
+
+
 _BY_START = _by_start()
+_STARTS = _starts(rule.literal for rules in _BY_START.values() for rule in rules)
 _ELSEWHERE = (
     *(_Rule(kind, literal, re.compile(f"({whole})", re.ASCII), back) for kind, literal, whole, back in _INSIDE),
     *(_Rule(kind, before, re.compile(re.escape(before) + rest, re.ASCII), 0) for kind, before, rest in _AFTER),
 )
-_WORD = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9$].", re.ASCII)
-_LONG_RUN = re.compile(r"(?<![\w.~+/=%$:@-])[\w.~+/=%$:@-]{18,}", re.ASCII)
-"""The shortest of all is `sk_live_` with ten letters."""
+_LONG_RUN = re.compile(rb" [^ ]{18,}")
+"""The shortest of all is `sk_live_` with ten letters. Looked for after all other letters were made spaces: three times
+faster than with a class of letters and a look behind."""
+_APART = bytes(
+    letter if letter < 128 and (chr(letter).isalnum() or chr(letter) in "_.~+/=%$:@-") else 32 for letter in range(256)
+)
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,80})*")
@@ -165,16 +219,17 @@ KINDS = frozenset(
 )
 
 
-def provider_spans(text: str) -> Iterator[Span]:
-    """Every secret of a known shape; spans of different rules may overlap."""
+def provider_spans(text: str, low: bytes) -> Iterator[Span]:
+    """Every secret of a known shape; spans of different rules may overlap. `low` is the text, folded."""
     yield from _private_keys(text)
     # A secret is one long run of such letters: the literals are looked for in those runs alone, put side by side.
     starts, places, runs, size = [], [], [], 0
-    for run in _LONG_RUN.finditer(text):
+    for run in _LONG_RUN.finditer(b" " + low.translate(_APART)):
+        start, end = run.start(), run.end() - 1  # one space was put before
         starts.append(size)
-        places.append(run.start())
-        runs.append(run.group())
-        size += run.end() - run.start() + 1
+        places.append(start)
+        runs.append(text[start:end])
+        size += end - start + 1
     joined = "\n".join(runs)
     if not joined:
         return
@@ -186,9 +241,9 @@ def provider_spans(text: str) -> Iterator[Span]:
 
 def _literals(text: str) -> Iterator[Span]:
     reached = 0
-    for word in _WORD.finditer(text):
+    for word in _STARTS.finditer(text):
         at = word.start()
-        for rule in _BY_START.get(word.group(), ()) if at >= reached else ():
+        for rule in _BY_START[text[at : at + 2]] if at >= reached else ():
             found = rule.pattern.match(text, at)
             if found is not None and _bordered(found):
                 yield Span(found.start(1), found.end(1), rule.kind)

@@ -23,7 +23,11 @@ __all__ = ["HashiCorpStore", "MemoryStore", "PostgresStore", "SQLiteStore", "Sec
 
 @runtime_checkable
 class SecretStore(Protocol):
-    """Sealed records by session and placeholder. Raise VaultError (or anything else: it is wrapped) on a failure."""
+    """Sealed records by session and placeholder. Raise VaultError (or anything else: it is wrapped) on a failure.
+
+    A store that several processes write to also has `add(session, name, record) -> bool`: `put`, unless there is a
+    record, in one step.
+    """
 
     def put(self, session: str, name: str, record: bytes) -> None:
         """Store or replace a record; on return it is there for good."""
@@ -50,6 +54,9 @@ class MemoryStore:
 
     def put(self, session: str, name: str, record: bytes) -> None:
         self._records.setdefault(session, {})[name] = record
+
+    def add(self, session: str, name: str, record: bytes) -> bool:
+        return self._records.setdefault(session, {}).setdefault(name, record) is record
 
     def all(self, session: str) -> Mapping[str, bytes]:
         return dict(self._records.get(session, {}))
@@ -100,6 +107,11 @@ class SQLiteStore:
     def put(self, session: str, name: str, record: bytes) -> None:
         with self._work() as base:
             base.execute("INSERT OR REPLACE INTO secrets VALUES (?, ?, ?)", (session, name, record))
+
+    def add(self, session: str, name: str, record: bytes) -> bool:
+        with self._work() as base:
+            done = base.execute("INSERT OR IGNORE INTO secrets VALUES (?, ?, ?)", (session, name, record))
+            return done.rowcount == 1
 
     def all(self, session: str) -> Mapping[str, bytes]:
         with self._work() as base:
@@ -176,6 +188,14 @@ class PostgresStore:
                 (_bytes(session), name, record),
             )
 
+    def add(self, session: str, name: str, record: bytes) -> bool:
+        with self._work() as base:
+            done = base.execute(
+                "INSERT INTO jettison_secrets VALUES (%s, %s, %s) ON CONFLICT (session, name) DO NOTHING",
+                (_bytes(session), name, record),
+            )
+            return done.rowcount == 1
+
     def all(self, session: str) -> Mapping[str, bytes]:
         with self._work() as base:
             rows = base.execute(
@@ -220,6 +240,19 @@ class HashiCorpStore:
     def put(self, session: str, name: str, record: bytes) -> None:
         value = {"record": base64.b64encode(record).decode()}
         self._kv.create_or_update_secret(path=self._path(session, name), secret=value, mount_point=self._mount)
+
+    def add(self, session: str, name: str, record: bytes) -> bool:
+        from hvac.exceptions import InvalidRequest
+
+        value = {"record": base64.b64encode(record).decode()}
+        path = self._path(session, name)
+        try:
+            self._kv.create_or_update_secret(path=path, secret=value, cas=0, mount_point=self._mount)
+        except InvalidRequest as error:
+            if "check-and-set" in str(error):
+                return False
+            raise
+        return True
 
     def all(self, session: str) -> Mapping[str, bytes]:
         out = {}

@@ -80,6 +80,25 @@ class Vault:
         with _told(f"{name} could not be stored"):
             self.store.put(session, name, self._keys.seal(secret.dump(), session, name, secret.expires))
 
+    def add(self, session: str, name: str, secret: Secret) -> bool:
+        """`put`, unless there is a record of that placeholder; whether it was stored."""
+        if self._keys is None:
+            return True
+        with _told(f"{name} could not be stored"):
+            record = self._keys.seal(secret.dump(), session, name, secret.expires)
+            add = getattr(self.store, "add", None)
+            if add is not None:
+                return bool(add(session, name, record))
+            if name in self.store.all(session):
+                return False
+            self.store.put(session, name, record)
+            return True
+
+    @property
+    def lasting(self) -> bool:
+        """Whether another process finds the secrets again."""
+        return self._keys is not None
+
     def delete(self, session: str, name: str) -> None:
         with _told(f"{name} could not be deleted"):
             self.store.delete(session, name)

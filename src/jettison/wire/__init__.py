@@ -21,6 +21,8 @@ class Traits:
     """Tokenizer family when no model is named: the newest of its provider."""
     voids: bool = False
     """Reasoning blocks are bound to what stands before them, and refused or dropped after an edit."""
+    merges: bool = False
+    """Two messages of one role in a row are merged, or refused: never produced."""
     marks: bool = False
     """Requests carry cache marks, of which there may be so many (`marks.py`)."""
     cached_apart: bool = False
@@ -30,8 +32,8 @@ class Traits:
 TRAITS = {
     "openai-chat": Traits("openai_chat", "OpenAIChat", "o200k"),
     "openai-responses": Traits("openai_responses", "OpenAIResponses", "o200k"),
-    "anthropic": Traits("anthropic", "Anthropic", "claude-4.7", voids=True, marks=True, cached_apart=True),
-    "gemini": Traits("gemini", "Gemini", "gemini"),
+    "anthropic": Traits("anthropic", "Anthropic", "claude-4.7", voids=True, merges=True, marks=True, cached_apart=True),
+    "gemini": Traits("gemini", "Gemini", "gemini", merges=True),
 }
 
 

@@ -47,6 +47,7 @@ def check_program(section: str, script: Reading | None = None) -> None:
         file.write_text(code, "utf-8")
         url = f"{server.url}/v1"
         given = {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+        given |= {"GOOGLE_GEMINI_BASE_URL": server.url, "GOOGLE_API_KEY": "none"}
         done = subprocess.run(
             [sys.executable, "-W", "ignore", str(file)],
             env=os.environ | given,

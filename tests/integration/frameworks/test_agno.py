@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from integration.frameworks.turns import Turn, check_round_trip, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -29,6 +28,7 @@ from integration.frameworks.task import (
     quarter,
     window,
 )  # fmt: skip
+from integration.frameworks.turns import Turn, check_round_trip, histories
 from jettison import CannotFit, ConfigError
 
 pytest.importorskip("agno", reason="needs jettison[agno]")

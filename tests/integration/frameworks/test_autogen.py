@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from integration.frameworks.turns import Turn, check_round_trip, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -28,6 +27,7 @@ from integration.frameworks.task import (
     quarter,
     window,
 )  # fmt: skip
+from integration.frameworks.turns import Turn, check_round_trip, histories
 from jettison.errors import BudgetUnreachable
 
 pytest.importorskip("autogen_agentchat", reason="needs jettison[autogen]")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from integration.frameworks.turns import Turn, check_round_trip, histories
 from integration.frameworks.programs import Reading, check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -28,6 +27,7 @@ from integration.frameworks.task import (
     quarter,
     window,
 )  # fmt: skip
+from integration.frameworks.turns import Turn, check_round_trip, histories
 from jettison import CannotFit, ConfigError
 
 pytest.importorskip("semantic_kernel", reason="needs jettison[semantic-kernel]")

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from integration.frameworks.turns import Turn, check_round_trip, histories
 from integration.frameworks.programs import Reading, check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -27,6 +26,7 @@ from integration.frameworks.task import (
     quarter,
     window,
 )  # fmt: skip
+from integration.frameworks.turns import Turn, check_round_trip, histories
 from jettison import CannotFit
 from jettison.errors import BudgetUnreachable
 

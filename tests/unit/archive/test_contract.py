@@ -10,7 +10,7 @@ import pytest
 
 from jettison import ArchiveError, ConfigError, Session
 from jettison.archive import Conversation, MemoryArchive, Pruned, Scoped, opened
-from jettison.protocols import ConversationArchive
+from jettison.protocols import ConversationArchive, VectorCache
 
 KINDS = ("memory", "sqlite", "postgres")
 
@@ -387,3 +387,64 @@ def test_a_session_with_a_key_searches_its_own_conversation(place):
     assert "foreign" not in found
     assert "child" in found
     assert "foreign" in {handle for handle, _ in Session(6_000, archive=place()).search("worker.tick", 50)}
+
+
+# vectors
+
+ONE, TWO, THREE = b"\x01" * 16, b"\x00\xff" * 8, b"\x03" * 16
+
+
+def test_vectors_come_back_by_embedder_and_key(place):
+    archive = place()
+    assert isinstance(archive, VectorCache)
+    assert archive.vectors("m", [ONE]) == {}
+    archive.put_vectors("m", {ONE: b"\x00\x01", TWO: b""}, "chat-1")
+    archive.put_vectors("other", {ONE: b"\xff\xfe"}, "chat-1")
+    again = place()  # another connection
+    assert again.vectors("m", [ONE, TWO, THREE]) == {ONE: b"\x00\x01", TWO: b""}
+    assert again.vectors("other", [ONE, TWO]) == {ONE: b"\xff\xfe"}
+    assert again.vectors("m", []) == {}
+    again.put_vectors("m", {ONE: b"newer"}, "chat-1")
+    assert archive.vectors("m", [ONE]) == {ONE: b"newer"}
+    assert archive.search("newer") == []
+    assert archive.conversations() == []
+
+
+def test_many_vectors_at_once(archive):
+    many = {at.to_bytes(16): bytes(1_024) for at in range(2_000)}
+    archive.put_vectors("m", many)
+    assert archive.vectors("m", many) == many
+
+
+def test_vectors_are_deleted_with_their_conversation(archive):
+    archive.put_vectors("m", {ONE: b"1", TWO: b"2"}, "chat-1")
+    archive.put_vectors("m", {TWO: b"2"}, "chat-2")
+    archive.put_vectors("m", {THREE: b"3"}, "chat-1/researcher")
+    assert archive.vectors("m", [ONE, TWO, THREE], conversation="chat-2") == {TWO: b"2"}
+    assert archive.vectors("m", [ONE, TWO, THREE], conversation="chat-1") == {ONE: b"1", TWO: b"2", THREE: b"3"}
+    archive.delete("chat-1")
+    assert archive.vectors("m", [ONE, TWO, THREE]) == {TWO: b"2"}
+
+
+def test_a_scoped_archive_sees_its_own_vectors(archive):
+    one, two = Scoped(archive, "user-1"), Scoped(archive, "user-2")
+    one.put_vectors("m", {ONE: b"1"}, "chat-1")
+    assert one.vectors("m", [ONE]) == {ONE: b"1"}
+    assert two.vectors("m", [ONE]) == {}
+    one.delete()
+    assert archive.vectors("m", [ONE]) == {}
+
+
+def test_vectors_have_what_texts_leave(archive):
+    archive.put("a", "x" * 100)
+    for at, key in enumerate((ONE, TWO, THREE)):
+        archive.clock.now += 10
+        archive.put_vectors("m", {key: bytes(40)}, f"chat-{at}")
+    assert archive.prune(max_bytes=200) == Pruned(0, 0, 100)
+    assert set(archive.vectors("m", [ONE, TWO, THREE])) == {TWO, THREE}
+    archive.clock.now += 5
+    archive.prune(max_age=10)
+    assert set(archive.vectors("m", [ONE, TWO, THREE])) == {THREE}
+    assert archive.get("a") == "x" * 100  # pinned
+    archive.prune(max_bytes=50)
+    assert archive.vectors("m", [THREE]) == {}

@@ -84,6 +84,18 @@ def test_the_code_of_the_earlier_version_is_what_made_that_file(earlier):
         assert base.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
+def test_a_file_without_vectors_gets_a_place_for_them(tmp_path):
+    path = tmp_path / "a.db"
+    SQLiteArchive(path).put("bofidu", "refund of ORD-17", "chat-1")
+    with closing(sqlite3.connect(path)) as base, base:  # as version 2 left it
+        base.execute("DROP TABLE vectors")
+        base.execute("PRAGMA user_version = 2")
+    archive = SQLiteArchive(path)
+    assert archive.get("bofidu", conversation="chat-1") == "refund of ORD-17"
+    archive.put_vectors("m", {b"k": b"v"})
+    assert SQLiteArchive(path).vectors("m", [b"k"]) == {b"k": b"v"}
+
+
 def test_a_migration_that_fails_leaves_the_file_as_it_was(earlier):
     with closing(sqlite3.connect(earlier)) as base, base:
         base.execute("CREATE TABLE holds (somebody INTEGER)")  # in the way

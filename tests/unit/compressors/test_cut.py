@@ -179,7 +179,7 @@ def test_own_marks_are_recognised(data, text):
     [
         "",
         "[partial]",
-        "[cut 12 tokens]",
+        "[cut 12 tokens] of wood",
         "[cut 12 tokens, ref X1]",
         "[partial 3/9 rows, ref badugisona]",
         "see [cut 12 tokens, ref badugisona]",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jettison.compressors.cut import cut
 from jettison.flow.segments import LONG_LINE, as_lines, grapheme_cut, segment
 from strategies import law
 
@@ -199,3 +200,23 @@ def test_lines_of_a_text_as_it_is_even_where_it_is_json():
     assert not parts.structured
     assert [part.text for part in parts.segments] == text.split("\n")
     assert all(text[part.start : part.end] == part.text for part in parts.segments)
+
+
+@pytest.mark.parametrize(
+    "text", ["a\n\n\n\n\n\n\n\nb", "\n" * 40, "a\n\n\n\n\n\n", "\n\n\n\n\n\na\nb\n\n\n\n\n\n\nc\n"]
+)
+def test_a_run_of_empty_lines_is_three_and_counts_as_all_of_them(text):
+    parts = segment(text)
+    for part in parts.segments:
+        assert text[part.start : part.end] == part.text
+        assert text[: part.start].count("\n") == part.line
+    said = [line for line in text.split("\n") if line]
+    assert [part.text for part in parts.segments if part.text] == said
+    assert parts.segments[-1].line == text.count("\n")
+    assert len(parts.segments) <= len(said) + 3 * (len(said) + 1) + 2
+
+
+def test_the_gap_of_a_run_of_empty_lines_is_its_whole_size():
+    parts = segment("a" + "\n" * 100 + "b")
+    ends = {0, len(parts.segments) - 1}
+    assert cut(parts, ends, "").split("\n")[1:] == ["a", "…99", "b"]

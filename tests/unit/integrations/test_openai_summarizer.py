@@ -1,9 +1,6 @@
 """The endpoint adapter against a real server on loopback that does what it is told, wrong things too."""
 
 import asyncio
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -12,6 +9,7 @@ from jettison.compressors.summary import Ask, summarise
 from jettison.compressors.summary_text import Part, Source
 from jettison.errors import CompressionFailed, ConfigError, CutAnswer
 from jettison.tokens import o200k
+from unit.integrations.loopback import Server, completion, serving
 
 pytest.importorskip("httpx", reason="needs jettison[summary]")
 
@@ -22,61 +20,11 @@ SOURCE = Source((Part("user", "Refund ORD-1. " + "It rains a lot in this town. "
 KEY = "not-a-real-key"
 
 
-def completion(text, reason="stop"):
-    return json.dumps({"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": reason}]})
-
-
-class Server(ThreadingHTTPServer):
-    """Plays `script`: (status, text) in turn, the last one again and again; `hang` and `drip` wait for `release`."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.script, self.seen, self.release = [(200, completion(BODY))], [], threading.Event()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.seen.append((self.path, self.headers.get("authorization"), body))
-        script = self.server.script
-        status, text = script.pop(0) if len(script) > 1 else script[0]
-        if text == "hang":
-            self.server.release.wait(20)
-            return
-        self.send_response(status)
-        self.end_headers()
-        try:
-            if text == "drip":
-                while not self.server.release.wait(0.02):
-                    self.wfile.write(b" ")
-                    self.wfile.flush()
-            else:
-                self.wfile.write(text.encode())
-        except OSError:
-            self.close_connection = True  # the client has left
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture
 def server():
-    made = Server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield made
-    made.release.set()
-    made.shutdown()
-    thread.join()
-    made.server_close()
+    with serving() as made:
+        made.script = [(200, completion(BODY))]
+        yield made
 
 
 def both(server, **settings):
@@ -165,7 +113,7 @@ def test_a_broken_endpoint_means_extraction(server, status, text):
 
 
 def test_nobody_listens():
-    closed = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    closed = Server()
     closed.server_close()
     gone = OpenAISummarizer(f"http://127.0.0.1:{closed.server_port}", "small")
     found = summarised(summarise(SOURCE, max_tokens=80, count=o200k, summarizer=gone))

@@ -2,13 +2,15 @@
 
 import pytest
 
+from jettison import Policy, Session
+from jettison.call import Call
 from jettison.flow.dependencies import Flow
 from jettison.items import Item, Kind, units_of
 from jettison.relevance.anchors import RELATED, UNRELATED
-from jettison.relevance.embedding import anchors, scale_of
+from jettison.relevance.embedding import Query, Scale, anchors, nearness, queries, scale_of
 from jettison.relevance.judge import moved, pleads
-from jettison.relevance.passages import LONGEST, passages_of, reads
-from jettison.relevance.vectors import checked, cosines
+from jettison.relevance.passages import LONGEST, Passage, digest, passages_of, reads, trimmed
+from jettison.relevance.vectors import centred, checked, cosines, mean
 from unit.relevance.talk import bag
 
 
@@ -88,8 +90,10 @@ def test_the_anchors_are_calibrated_by_the_local_model():
     vectors = dict(zip(texts, checked(LocalEmbedder()(texts), len(texts)), strict=True))
     scale = scale_of(vectors)
 
+    seen = dict(zip(texts, centred([vectors[text] for text in texts], scale.centre), strict=True))
+
     def mean(pairs):
-        return sum(scale(cosines([vectors[a]], [vectors[b]])[0][0]) for a, b in pairs) / len(pairs)
+        return sum(scale(cosines([seen[a]], [seen[b]])[0][0]) for a, b in pairs) / len(pairs)
 
     assert mean(RELATED) > 0.75
     assert mean(UNRELATED) < 0.25
@@ -124,3 +128,45 @@ def test_a_score_moves_within_its_bound():
 )
 def test_what_speaks_to_the_judge(text, plea):
     assert pleads(text) is plea
+
+
+def test_what_all_texts_share_is_not_nearness():
+    """Every passage speaks of the garden; the one that speaks of the request too is the near one."""
+    query = Query("latest", "the garden needs a fence")
+    texts = [f"the garden was shown to guest number {name}" for name in "abcdefgh"] + ["a fence stands by the garden"]
+    every = [*anchors(), *texts, query.text]
+    vectors = dict(zip(every, checked(bag(every), len(every)), strict=True))
+    scale = Scale(0.3, 8.0, mean([vectors[text] for text in anchors()]))
+    near = nearness([vectors[text] for text in texts], [vectors[query.text]], [query], scale)
+    assert near[-1] == max(near)
+    assert near[-1] > 0.5 > max(near[:-1])
+
+
+def test_the_goal_and_the_request_are_asked_together():
+    view = view_of("Plan my sister's party.", "Now choose the food.")
+    found = {query.part: query.text for query in queries(view)}
+    assert found["task"] == "Plan my sister's party. Now choose the food."
+    assert found["latest"] == "Now choose the food."
+
+
+def test_one_request_is_not_asked_twice():
+    texts = [query.text for query in queries(view_of("Plan my sister's party."))]
+    assert len(texts) == len(set(texts))
+
+
+def view_of(*turns):
+    session = Session(Policy(budget=10_000))
+    messages = [{"role": "user", "content": turns[0]}]
+    for turn in turns[1:]:
+        messages += [{"role": "assistant", "content": "I see."}, {"role": "user", "content": turn}]
+    return session._fitting(Call(messages)).view
+
+
+@pytest.mark.parametrize("most", [200, 1_000])
+def test_an_item_is_read_up_to_its_limit(most):
+    sizes = [30, 700, 40, 110, 90, 300, 60, 20, 500, 80] * 4
+    texts = [(f"{at} word" * size)[:size] for at, size in enumerate(sizes)]
+    made = [Passage("1.0-x", text, (at,), digest(text)) for at, text in enumerate(texts)]
+    kept = trimmed(made, most, frozenset())
+    assert most / 4 < sum(len(passage.text) for passage in kept) <= most + 2 * 700
+    assert [passage.segments for passage in kept] == sorted(passage.segments for passage in kept)

@@ -106,3 +106,35 @@ def test_other_wires_keep_their_own_items(recorded: Recorded) -> None:
 def test_only_a_policy_of_the_library_has_a_trace() -> None:
     with pytest.raises(TypeError, match="library"):
         traced(run(), Setup(("window",)), "window")
+
+
+def test_secrets_of_the_run_are_not_shown() -> None:
+    token = "ghp_" + "x7Kq9Lm2Zp4Rt6Vb8Nw1Yc3Df5Gh0Jk2Ls4a"[:36]
+    password = "Tr4vel-Sunday-91"
+    reply = {"role": "tool", "tool_call_id": "c1", "content": f'{{"repo": "acme/site-7041", "token": "{token}"}}'}
+    use = {"repo": "acme/site-7041", "auth": token}
+    messages: list[Any] = [
+        {"role": "user", "content": "Open the repository."},
+        _turn("c1", {}),
+        reply,
+        _turn("c2", use),
+        {"role": "tool", "tool_call_id": "c2", "content": f"the password is {password}"},
+        _turn("c3", {"login": password}),
+        {"role": "tool", "tool_call_id": "c3", "content": "done " * 400},
+        _turn("c4", use),
+    ]
+    made = traced(Trajectory("r", "s", "t", messages), Setup(policies=("jettison",), tokens=150), "jettison")
+    shown = json.dumps(made.to_dict())
+    assert token.lower() not in shown.lower()
+    assert password.lower() not in shown.lower()
+    assert "acme/site-7041" in shown
+    assert "[secret]" in shown
+
+
+def _turn(name: str, arguments: dict[str, str]) -> dict[str, Any]:
+    function = {"name": "open", "arguments": json.dumps(arguments)}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": name, "type": "function", "function": function}],
+    }

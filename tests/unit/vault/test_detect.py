@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 from bench.secrets import MADE, made
-from bench.vault import missed, score
+from bench.vault import LATER, missed, score
 from bench.vault_set import cases
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +26,7 @@ def test_the_set_is_as_large_as_it_says():
     assert len(cases()) - len(secrets) >= 60
 
 
-@pytest.mark.parametrize("part", ["tune", "holdout"])
+@pytest.mark.parametrize("part", ["tune", "holdout", *LATER])
 @pytest.mark.parametrize("find", [OWN.find, Detector().find], ids=["own", "with kingfisher"])
 def test_recall_and_false_alarms_hold(part, find):
     recall, exact, alarms = score(find, part)
@@ -98,10 +98,57 @@ def test_any_text_gives_spans_in_order_without_overlap(text):
     assert all(one.end <= two.start for one, two in pairwise(spans))
 
 
-_PIECES = st.sampled_from(
-    ["password", "пароль", "=", ":", '"', "\\", "://", "@", "token", "eyJ", ".", "cookie:", "{{secret:", "a1:1}}"]
-) | st.sampled_from(
-    ["ghp_", "Bearer ", "İ", " is ", "<", ">", "code", "482913", "; a=", "-----BEGIN PRIVATE KEY-----", "\n", "A1" * 30]
+_PIECES = (
+    st.sampled_from(
+        ["password", "пароль", "=", ":", '"', "\\", "://", "@", "token", "eyJ", ".", "cookie:", "{{secret:", "a1:1}}"]
+    )
+    | st.sampled_from(
+        [
+            "ghp_",
+            "Bearer ",
+            "İ",
+            " is ",
+            "<",
+            ">",
+            "code",
+            "482913",
+            "; a=",
+            "-----BEGIN PRIVATE KEY-----",
+            "\n",
+            "A1" * 30,
+        ]
+    )
+    | st.sampled_from(
+        [
+            "login",
+            "creds",
+            " / ",
+            "|",
+            ",",
+            "kind: Secret",
+            "\ndata:\n ",
+            "mysql -p",
+            "curl -u a:",
+            "VALUES (",
+            "'",
+            "(",
+            ")",
+        ]
+    )
+    | st.sampled_from(
+        [
+            "seed phrase ",
+            "abc ",
+            "recovery codes ",
+            "a1b2-c3d4",
+            "hunter22",
+            "xK9!vT2m",
+            "код ",
+            "токен ",
+            "под ",
+            "jwt.sign(",
+        ]
+    )
 )
 
 
@@ -140,3 +187,30 @@ def test_no_value_is_written_down_in_the_set():
     for module in (bench.secrets, bench.vault_set):
         source = Path(module.__file__).read_text("utf-8")
         assert not re.findall(r"(?:ghp_|AKIA|xoxb-|sk_live_)[A-Za-z0-9]{16}", source)
+
+
+@given(st.lists(_PIECES, max_size=40).map("".join), st.sampled_from(sorted(MADE)), st.text(max_size=30))
+@law(100)
+def test_a_shape_of_its_own_is_found_wherever_it_stands(around, kind, more):
+    """In any surroundings a provider's token is inside a span: nothing before it hides it."""
+    value = made("github", kind)
+    text = f"{around}\n{value}\n{more}"
+    assert any(start <= len(around) + 1 and len(around) + 1 + len(value) <= end for start, end, _ in OWN.find(text))
+
+
+@given(
+    st.lists(st.sampled_from(["pass", "secret", "key", "токен", "под ", "x", " ", "й", "-u", "passin"]), max_size=30)
+)
+@law(100)
+def test_every_word_is_found_where_it_stands(pieces):
+    from jettison.vault.cues import Finder
+    from jettison.vault.spans import folded
+
+    words = ("pass", "secret", "key", "токен", "под ", "-u", "-passin")
+    text = "".join(pieces)
+    found = {(at, word.decode("cp1251")) for at, word in Finder(words).find(folded(text), text.isascii())}
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            assert any(start <= at < start + len(one) for start, one in found), (word, text)
+            at = text.find(word, at + 1)

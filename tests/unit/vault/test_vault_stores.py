@@ -33,7 +33,11 @@ class FakeKV:
         self.kv = self
         self.v2 = self
 
-    def create_or_update_secret(self, *, path, secret, mount_point):
+    def create_or_update_secret(self, *, path, secret, mount_point, cas=None):
+        from hvac.exceptions import InvalidRequest
+
+        if cas == 0 and path in self.data:
+            raise InvalidRequest("check-and-set parameter did not match the current version")
         self.data[path] = secret
 
     def read_secret_version(self, *, path, mount_point, raise_on_deleted_version):
@@ -77,8 +81,13 @@ def test_contract(store):
     store.put("чат/1 x", "{{secret:jwt:1}}", b"three")
     assert dict(store.all("a")) == {NAME: b"two"}
     assert sorted(store.sessions()) == ["a", "чат/1 x"]
+    assert store.add("a", NAME, b"four") is False
+    assert dict(store.all("a")) == {NAME: b"two"}
     store.delete("a", NAME)
     store.delete("a", NAME)
+    assert store.add("b", NAME, b"five") is True
+    assert dict(store.all("b")) == {NAME: b"five"}
+    store.delete("b", NAME)
     assert store.sessions() == ["чат/1 x"]
     assert TOKEN not in repr(store)
 
