@@ -150,6 +150,10 @@ class JettisonContext(ChatCompletionContext):
         fitted = await self.session.afit(wire.messages, tools=self._tools)
         return from_fitted(fitted, wire, messages)[len(self._system) :]  # instructions are never evicted
 
+    def counts(self, tool: Any) -> None:
+        """One tool more that the agent has."""
+        self._tools = [*(self._tools or []), *to_tools([tool])]
+
     async def clear(self) -> None:
         await super().clear()
         self.session = self._begun()
@@ -176,7 +180,10 @@ def recall_tool(source: JettisonClient | JettisonContext) -> FunctionTool:
         session = source.session
         return "Nothing was cut yet." if session is None else recall_answer(session, given)
 
-    return FunctionTool(recall_context, DESCRIPTION, name=NAME)
+    made = FunctionTool(recall_context, DESCRIPTION, name=NAME)
+    if isinstance(source, JettisonContext):
+        source.counts(made)
+    return made
 
 
 async def _fit(session: Conversation, messages: Sequence[Any], given: Mapping[str, Any]) -> list[Any]:

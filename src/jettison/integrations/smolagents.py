@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -48,6 +49,8 @@ class JettisonModel(Model):
         self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
         self._conversation = conversation
         self._current = Current()
+        self.recalls = False
+        """An agent of this model has the recall tool. One that writes code names its tools in its prompt alone."""
 
     @property
     def session(self) -> Conversation | None:
@@ -100,7 +103,10 @@ class JettisonModel(Model):
     def _of(self, messages: Sequence[Any]) -> Conversation:
         begun = digest([wire["content"] for wire in to_wire(messages[:2]).messages])
         key = f"{self._conversation}/{begun}" if self._conversation else begun
-        return self._current.set(self._conversations.of(key, getattr(self.model, "model_id", None)))
+        session = self._conversations.of(key, getattr(self.model, "model_id", None))
+        if self.recalls and session.policy.recall is None:
+            session.policy = replace(session.policy, recall=True)
+        return self._current.set(session)
 
 
 def recall_tool(model: JettisonModel) -> Tool:
@@ -116,6 +122,7 @@ def recall_tool(model: JettisonModel) -> Tool:
             session = model.session
             return "Nothing was cut yet." if session is None else recall_answer(session, given)
 
+    model.recalls = True
     return Recall()
 
 

@@ -136,7 +136,7 @@ def test_what_was_decided_is_saved_with_the_agent() -> None:
         asyncio.run(fresh.load_state({"messages": state["llm_context"]["messages"]}))
         anew = asyncio.run(fresh.get_messages())
     assert again == sent
-    assert "ref " in str(sent)
+    assert "[partial " in str(sent)
     assert anew != sent  # nothing was known of the decisions
     asyncio.run(other.on_reset(None))
     assert asyncio.run(other.model_context.get_messages()) == []
@@ -289,7 +289,7 @@ def test_a_changed_message_keeps_what_is_not_its_text() -> None:
     back = from_fitted(Conversation(900).fit(wire.messages), wire, messages)
     assert back[:2] == messages[:2]
     (changed,) = back[2].content
-    assert "ref " in changed.content
+    assert "[partial " in changed.content
     assert (changed.name, changed.call_id, changed.is_error) == ("look", "c1", True)
     assert result.content == long
 

@@ -281,7 +281,7 @@ def test_messages_come_back_as_they_are_when_nothing_is_evicted() -> None:
     wire = _wire(messages)
     back = _back(Conversation(900).fit(wire), wire, messages)
     assert back[:3] == messages[:3]
-    assert "ref " in back[3]["content"]
+    assert "[partial " in back[3]["content"]
     assert {**back[3], "content": long} == messages[3]
 
 

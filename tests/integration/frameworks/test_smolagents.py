@@ -304,7 +304,7 @@ def test_a_changed_message_keeps_its_shape() -> None:
     back = from_fitted(Conversation(900).fit(wire.messages), wire, messages)
     assert back[:2] == messages[:2]
     text = back[2].content[0]["text"]
-    assert "ref " in text
+    assert "[partial " in text
     assert len(text) < len(long)
     assert text.startswith("Observation:\nExecution logs:\n")
     assert text.endswith("Last output from code snippet:\nNone")
