@@ -26,6 +26,11 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "openai_agents": ("openai-agents", ()),
     "pydantic_ai": ("pydantic-ai", ()),
     "litellm": ("litellm", ()),
+    "autogen": ("autogen", ("autogen-ext[openai]",)),
+    "agno": ("agno", ("openai",)),
+    "crewai": ("crewai", ()),
+    "semantic_kernel": ("semantic-kernel", ()),
+    "smolagents": ("smolagents", ("openai",)),
     "google_adk": ("google-adk", ()),
     "strands": ("strands", ("strands-agents[openai]",)),
     "llama_index": ("llama-index", ("llama-index-llms-openai",)),
@@ -34,7 +39,8 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 SHOWN = re.compile(
     r"(langchain|langgraph|deepagents|openai|anthropic|google-genai|openai-agents|pydantic-ai-slim|litellm|google-adk"
-    r"|strands-agents|llama-index-core|haystack-ai|agent-framework-core)==",
+    r"|strands-agents|llama-index-core|haystack-ai|agent-framework-core|smolagents|autogen-agentchat|agno|crewai"
+    r"|semantic-kernel)==",
     re.I,
 )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from os import PathLike
 from typing import Any, TypeVar
@@ -20,7 +21,18 @@ from jettison.protocols import Archive
 from jettison.session import Session
 from jettison.wire.base import digest
 
-__all__ = ["MOST", "TIGHTER", "Conversation", "Conversations", "guarded", "guarded_async", "missing", "shown"]
+__all__ = [
+    "MOST",
+    "TIGHTER",
+    "Conversation",
+    "Conversations",
+    "Current",
+    "begun",
+    "guarded",
+    "guarded_async",
+    "missing",
+    "shown",
+]
 
 MOST = 1_000
 """Conversations that are remembered; the one that was used longest ago is forgotten first. One that comes back after
@@ -112,10 +124,35 @@ class Conversations:
             self._open.move_to_end(key)
             return found
 
+    def all(self) -> list[Conversation]:
+        """Those that are remembered, the one used last first."""
+        with self._busy:
+            return list(reversed(self._open.values()))
+
     def find(self, key: str) -> Conversation | None:
         """The conversation of that key, None when there is none."""
         with self._busy:
             return self._open.get(key)
+
+
+class Current:
+    """The session of the last call: in a run (its thread or task, and the tools it started) its own, elsewhere the
+    one that was used last. None before the first."""
+
+    def __init__(self) -> None:
+        self._here: ContextVar[Conversation | None] = ContextVar("jettison", default=None)
+        self._last: Conversation | None = None
+
+    def __deepcopy__(self, memo: object) -> Current:
+        return self  # some frameworks copy their agents, with the tools and models in them
+
+    def set(self, session: Conversation) -> Conversation:
+        self._here.set(session)
+        self._last = session
+        return session
+
+    def get(self) -> Conversation | None:
+        return self._here.get() or self._last
 
 
 def guarded(conversation: Conversation, send: Callable[[], T]) -> T:
@@ -149,6 +186,23 @@ async def guarded_async(conversation: Conversation, send: Callable[[], Awaitable
         return await send()
     except CannotFit as error:
         raise refused from error
+
+
+async def begun(stream: AsyncIterator[T]) -> AsyncIterator[T]:
+    """The stream after its first event has come: a refusal comes in its place."""
+    events = aiter(stream)
+    try:
+        first = [await anext(events)]
+    except StopAsyncIteration:
+        first = []
+    return _resumed(first, events)
+
+
+async def _resumed(first: list[T], events: AsyncIterator[T]) -> AsyncIterator[T]:
+    for event in first:
+        yield event
+    async for event in events:
+        yield event
 
 
 def missing(package: str, extra: str) -> ImportError:

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from jettison.budget import Budget
-from jettison.integrations.common import MOST, Conversation, Conversations, guarded_async, missing
+from jettison.integrations.common import MOST, Conversation, Conversations, begun, guarded_async, missing
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
@@ -150,7 +150,7 @@ class JettisonModel(Model, _Fitting):
 
         async def send() -> AsyncIterator[Any]:
             system, items = await _fit(session, system_instructions, input, tools, handoffs, output_schema)
-            return await _begun(self._model.stream_response(system, items, *rest, **given))
+            return await begun(self._model.stream_response(system, items, *rest, **given))
 
         async for event in await guarded_async(session, send):
             _feed(session, getattr(getattr(event, "response", None), "usage", None))
@@ -275,23 +275,6 @@ def _on_server(items: Sequence[Any]) -> bool:
         elif isinstance(sort, str) and sort.endswith("_call_output") and item.get("call_id") not in calls:
             return True
     return False
-
-
-async def _begun(stream: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    """The stream after its first event has come: a refusal comes in its place."""
-    events = aiter(stream)
-    try:
-        first = [await anext(events)]
-    except StopAsyncIteration:
-        first = []
-    return _resumed(first, events)
-
-
-async def _resumed(first: list[Any], events: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    for event in first:
-        yield event
-    async for event in events:
-        yield event
 
 
 def _feed(session: Conversation, usage: Any) -> None:
