@@ -36,6 +36,10 @@ TOLD = 3
 _INDEX = re.compile(r"\[\d+\]")
 _EMPTY = frozenset(("", "null", "false", "[]", "{}"))
 
+MANY = 50
+"""Records of a list from which on an error among them stands out. Any error of any JSON as an alarm takes .4 of support
+and 1.0 of completeness from mcpmark at 25 %."""
+
 
 @dataclass(slots=True)
 class _List:
@@ -65,8 +69,11 @@ def outline(parts: Segmented) -> Outline | None:
     bad = trouble([segment.text if len(segment.text) <= PROSE * 2 else "" for segment in segments])
     for index, severity in bad.items():
         weights[index] = max(weights[index], severity)
-    alarms = frozenset(bad) if len(bad) <= max(FEW, RARE * len(segments)) else frozenset[int]()
-    return Outline("json", weights, label, alarms=alarms, about=_About(lists, odd_rows, odd_values))
+    routine = {
+        index for found in lists.values() if len(found.rows) > MANY for row in found.rows.values() for index in row
+    }
+    few = routine.intersection(bad) if len(bad) <= max(FEW, RARE * len(segments)) else ()
+    return Outline("json", weights, label, alarms=frozenset(few), about=_About(lists, odd_rows, odd_values))
 
 
 def _bases(segments: Sequence[Segment]) -> list[float]:

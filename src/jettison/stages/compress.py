@@ -49,19 +49,6 @@ def _trim(selection: Selection, ranking: Ranking, over: int, total: int) -> bool
     return freed > 0
 
 
-def _with_blanks(part: Part, chosen: frozenset[int]) -> frozenset[int]:
-    """The segments, with an empty line between two of them: it takes less than the mark of its gap."""
-    if part.source.parts.structured:
-        return chosen
-    segments, allowed = part.source.parts.segments, part.allowed
-    blanks = [
-        index + 1
-        for index in chosen
-        if index + 2 in chosen and index + 1 in allowed and not segments[index + 1].text.strip()
-    ]
-    return chosen.union(blanks)
-
-
 @dataclass(slots=True)
 class _Writer:
     view: View
@@ -121,7 +108,6 @@ class _Writer:
         if len(chosen) == len(part.allowed) and item.id not in self.plan.decisions:
             return
         before, handle = self.view.cost(item), self.view.handle(item.text)
-        chosen = _with_blanks(part, chosen)
         if chosen:
             text, fidelity = cut(parts, chosen, self.view.mark(item.text)), Fidelity.COMPRESSED
             reason = f"{len(chosen)} of {len(parts.segments)} segments are worth their tokens"
