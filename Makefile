@@ -14,7 +14,7 @@ help:  ## show this list
 demo: $(STAMP)  ## fit a real agent history into a budget, with a reason for every item
 	@$(BIN)/jettison demo
 
-test: $(STAMP)  ## the whole test suite
+test: $(STAMP)  ## the test suite; the frameworks' own tests and those with a model have targets below
 	@$(BIN)/pytest -q -n auto --ignore=tests/llm
 
 model: $(STAMP)  ## fetch the small model that test-llm asks, 100 MB

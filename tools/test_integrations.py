@@ -68,8 +68,8 @@ def environment(names: Sequence[str], where: Path, pins: Path | None = None) -> 
     shutil.rmtree(where, ignore_errors=True)  # what is left of other requirements would be tested too
     venv.create(where, with_pip=True)
     # Most of what is installed is never imported: Python compiles what is.
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    command += [*(["-c", pins] if pins else ()), *wanted[:-1], "-e", wanted[-1]]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+    command += [*(["-c", str(pins)] if pins else ()), *wanted[:-1], "-e", wanted[-1]]
     for left in reversed(range(TRIES)):
         if subprocess.run(command, check=False).returncode == 0:
             break
@@ -89,7 +89,7 @@ def tested(names: Sequence[str], python: Path) -> tuple[bool, list[str]]:
     """Whether all tests of the frameworks ran and passed, and the rows they printed."""
     tests = [f"tests/integration/frameworks/test_{name}.py" for name in names]
     # Warnings of the frameworks are theirs; what is skipped is looked for below. -rP shows the rows of what passed.
-    command = [python, "-m", "pytest", "-q", "-rfEsP", "-n", "auto", "-p", "no:cacheprovider"]
+    command = [str(python), "-m", "pytest", "-q", "-rfEsP", "-n", "auto", "-p", "no:cacheprovider"]
     command += ["-o", "filterwarnings=default", *tests]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     rows = re.findall(r"^\| \w[^\n]*: [^\n]* \|$", done.stdout, re.MULTILINE)
