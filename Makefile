@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test model test-llm test-integrations lint bench bench-peers soak clean
+.PHONY: help demo test model test-llm test-integrations test-first-five lint bench bench-peers soak clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+: .*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/'
@@ -14,7 +14,7 @@ help:  ## show this list
 demo: $(STAMP)  ## fit a real agent history into a budget, with a reason for every item
 	@$(BIN)/jettison demo
 
-test: $(STAMP)  ## the whole test suite
+test: $(STAMP)  ## the test suite; the frameworks' own tests and those with a model have targets below
 	@$(BIN)/pytest -q -n auto --ignore=tests/llm
 
 model: $(STAMP)  ## fetch the small model that test-llm asks, 100 MB
@@ -24,8 +24,11 @@ model: $(STAMP)  ## fetch the small model that test-llm asks, 100 MB
 test-llm: model  ## judge and summariser against a real small model on loopback
 	@$(BIN)/pytest -q tests/llm $(LLM)
 
-test-integrations: $(STAMP)  ## the frameworks' own agent loops, an environment for each
-	@$(BIN)/python tools/test_integrations.py --envs $(VENV)-integrations
+test-integrations: $(STAMP)  ## the frameworks' own agent loops, newest releases, an environment for each (ONLY="strands haystack")
+	@$(BIN)/python tools/test_integrations.py --envs $(VENV)-integrations $(ONLY)
+
+test-first-five: $(STAMP)  ## LangChain, OpenAI Agents, Pydantic AI, LiteLLM, plain SDKs: pinned, in one environment
+	@$(BIN)/python tools/test_integrations.py --envs $(VENV)-integrations --first-five
 
 lint: $(STAMP)  ## ruff, mypy --strict and the import contracts
 	@$(BIN)/ruff check .

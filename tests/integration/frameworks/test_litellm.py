@@ -35,6 +35,8 @@ from litellm.utils import trim_messages
 
 from jettison.integrations.litellm import JettisonLogger, LiteLLM, NothingSafeFits
 
+# LiteLLM loads most of itself at the first calls, and pydantic does not like some of its types.
+pytestmark = pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier:UserWarning")
 BUDGET = quarter()
 WINDOW = window(BUDGET)
 
