@@ -75,7 +75,7 @@ class Watch:
             assert not found_in(repr(session.vault))
             if isinstance(session.archive, MemoryArchive):
                 assert not found_in(repr(vars(session.archive)))
-            if session.vault is not None and session._state.call:
+            if session.vault is not None and session.vault.lasting and session._state.call:
                 assert not found_in(json.dumps(unpacked(session.save())))
         for file in folder.rglob("*") if folder is not None else ():
             if file.is_file() and file.name not in allowed:
@@ -103,7 +103,8 @@ def watching() -> Iterator[Watch]:
 
     def opened(self: Session, *arguments: Any, **settings: Any) -> None:
         # A session that is loaded brings its own key: its vault is opened by `load`.
-        settings.setdefault("vault", watch.vault())
+        if settings.get("vault") is None:
+            settings["vault"] = watch.vault()
         begin(self, *arguments, **settings)
         watch.sessions.append(self)
 

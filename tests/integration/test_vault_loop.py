@@ -87,7 +87,7 @@ def test_a_prompt_injected_agent_gets_nothing_out(server, tmp_path):
     assert seen == [("/user", f"Bearer {TOKEN}")]
     assert mails == []
     assert len(refusals) == 3
-    assert all(NAME in text and "Nothing was sent" in text for text in refusals)
+    assert all(NAME in text and "The secret went nowhere" in text for text in refusals)
     assert TOKEN not in json.dumps(outputs) + repr(session._state) + " ".join(refusals)
     for file in tmp_path.iterdir():
         if file.name != ".env":

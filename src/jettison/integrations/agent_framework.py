@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit
+from jettison.errors import CannotFit, ConfigError, SecretGone, SecretRefused
 from jettison.integrations.agent_framework_messages import from_fitted, to_tools, to_wire
-from jettison.integrations.common import MOST, Conversation, Conversations, guarded_async, missing
+from jettison.integrations.common import MOST, Conversation, Conversations, Current, guarded_async, missing
 from jettison.integrations.overflow import is_overflow
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
 
+if TYPE_CHECKING:
+    from jettison.vault import Vault
+
 try:
     from agent_framework import (
         EXCLUDE_REASON_KEY,
         EXCLUDED_KEY,
         ChatMiddleware,
+        FunctionMiddleware,
         FunctionTool,
         ResponseStream,
     )
@@ -28,7 +32,7 @@ try:
 except ImportError as error:
     raise missing("agent-framework-core 1.23 or newer", "agent-framework") from error
 
-__all__ = ["JettisonCompaction", "JettisonMiddleware", "NothingSafeFits", "recall_tool"]
+__all__ = ["JettisonCompaction", "JettisonMiddleware", "NothingSafeFits", "Rehydrating", "recall_tool"]
 
 _OURS = "jettison"
 """Why a message is excluded, and the mark of one that stands in the place of another."""
@@ -47,7 +51,8 @@ class JettisonMiddleware(ChatMiddleware):
 
     The run's messages and the session's history stay full. The provider's usage flows back; after its overflow error
     there is one tighter try, streamed or not. `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own
-    window. `archive`: as for `Session`. `most`: conversations that are remembered, by the agent's session and their
+    window. `archive`, `vault`: as for `Session`; see
+    `Rehydrating`. `most`: conversations that are remembered, by the agent's session and their
     first message. Put it last, so that it sees what other middleware made of the request.
 
     Raises NothingSafeFits, which is a `ChatClientInvalidRequestException` and a `CannotFit`. Calls that go on from a
@@ -59,24 +64,33 @@ class JettisonMiddleware(ChatMiddleware):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         most: int = MOST,
     ) -> None:
-        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
+        self._vault = vault
+        self.current = Current()
         self.session: Conversation | None = None
         """Of the last call."""
 
     async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
         messages, options = list(context.messages), context.options or {}
+        if options.get("conversation_id") and self._vault is not None:
+            raise ConfigError("a vault needs the history here: turn the client's storage off (store=False)")
         if options.get("conversation_id") or not messages:
             await call_next()
             return
+        told = options.get("instructions")
         model = options.get("model") or getattr(context.client, "model", None)
         name = None if context.session is None else context.session.session_id
         key = f"{name or ''}/{_began(messages)}"
         session = self.session = self._conversations.of(key, model if isinstance(model, str) else None)
+        self.current.set(session)
 
         async def send() -> Any:
             context.messages = await _fit(session, messages, options)
+            if told:
+                context.options = {**options, "instructions": session.cleaned(told)}
             await call_next()
             return context.result
 
@@ -84,6 +98,28 @@ class JettisonMiddleware(ChatMiddleware):
             context.result = await _streamed(session, send)
         else:
             context.result = _fed(session, await guarded_async(session, send))
+
+
+class Rehydrating(FunctionMiddleware):
+    """`Agent(client, middleware=[Rehydrating(jettison), jettison])`, `jettison` a JettisonMiddleware with a vault:
+    tools get the values of placeholders, where they may have them; else the agent is told why not. Calls in the history
+    keep their placeholders."""
+
+    def __init__(self, source: JettisonMiddleware) -> None:
+        self._source = source
+
+    async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
+        session, given = self._source.current.here(), context.arguments
+        if session is not None:
+            arguments = dict(given) if isinstance(given, Mapping) else given.model_dump()
+            try:
+                filled = session.filled(context.function.name, arguments)
+            except (SecretRefused, SecretGone) as refused:
+                context.result = str(refused)
+                return
+            if filled != arguments:
+                context.arguments = filled
+        await call_next()
 
 
 class JettisonCompaction:
@@ -103,9 +139,10 @@ class JettisonCompaction:
         tools: Sequence[Any] = (),
         model: str | None = None,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         most: int = MOST,
     ) -> None:
-        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self._options = {"instructions": system, "tools": list(tools)}
         self._model = model
         self.session: Conversation | None = None

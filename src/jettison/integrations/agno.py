@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from functools import lru_cache
+from inspect import isawaitable
 from os import PathLike
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit, ConfigError
+from jettison.errors import CannotFit, ConfigError, SecretGone, SecretRefused
 from jettison.integrations.agno_messages import from_fitted, to_wire
 from jettison.integrations.common import (
     MOST,
@@ -25,6 +26,9 @@ from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
 
+if TYPE_CHECKING:
+    from jettison.vault import Vault
+
 try:
     from agno.exceptions import ContextWindowExceededError
     from agno.models.base import Model
@@ -32,7 +36,7 @@ try:
 except ImportError as error:
     raise missing("agno 3.1.10 or newer", "agno") from error
 
-__all__ = ["NothingSafeFits", "recall_tool", "session_of", "wrap"]
+__all__ = ["NothingSafeFits", "recall_tool", "rehydrating", "session_of", "wrap"]
 
 M = TypeVar("M", bound=Model)
 
@@ -48,8 +52,8 @@ class NothingSafeFits(CannotFit, ContextWindowExceededError):
 class _Fitter:
     """What a wrapped model and its copies share."""
 
-    def __init__(self, policy: Any, archive: Any, conversation: str | None, most: int) -> None:
-        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+    def __init__(self, policy: Any, archive: Any, vault: Any, conversation: str | None, most: int) -> None:
+        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self.conversation = conversation
         self.current = Current()
 
@@ -146,15 +150,16 @@ def wrap(
     policy: Policy | Budget | int | None = None,
     *,
     archive: Archive | str | PathLike[str] | None = None,
+    vault: Vault | None = None,
     conversation: str | None = None,
     most: int = MOST,
 ) -> M:
     """A model of the same kind as `model` whose requests fit: `Agent(model=wrap(OpenAIChat("gpt-4o"), 32_000))`.
 
     The run's messages and the stored sessions stay full. The provider's usage flows back; after its overflow error
-    there is one tighter try. `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`: as
-    for `Session`. A conversation is known by Agno's session and agent; `conversation` stands before that. `most`:
-    conversations that are remembered. The given model is not changed.
+    there is one tighter try. `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`,
+    `vault`: as for `Session`. A conversation is known by Agno's session and agent; `conversation` stands before that.
+    `most`: conversations that are remembered. The given model is not changed.
 
     Runs fail with NothingSafeFits, a `ContextWindowExceededError` and a `CannotFit`. Raises ConfigError for what is no
     model.
@@ -164,7 +169,7 @@ def wrap(
     kind: Any = type(model)
     wrapped = object.__new__(_class(kind))
     wrapped.__dict__.update(model.__dict__)
-    wrapped._jettison = _Fitter(policy, archive, conversation, most)
+    wrapped._jettison = _Fitter(policy, archive, vault, conversation, most)
     # Anthropic's counts leave out what came from the cache, and Agno hands them on so.
     wrapped._apart = any(cls.__name__ == "Claude" for cls in type(model).__mro__)
     if hasattr(wrapped, "use_previous_response_id"):
@@ -198,6 +203,39 @@ def recall_tool(model: Model) -> Function:
         entrypoint=recall_context,
         skip_entrypoint_processing=True,
     )
+
+
+def rehydrating(model: Model) -> Callable[..., Any]:
+    """A hook for `Agent(model=model, tool_hooks=[rehydrating(model)])`, the model wrapped with a vault: tools get the
+    values of placeholders, where they may have them; else the agent is told why not. Runs keep the placeholders."""
+    fitter = _fitter(model)
+
+    def rehydrate(function_name: str, function_call: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+        session = fitter.current.here()
+        if session is None:
+            return function_call(**arguments)
+        try:
+            filled = session.filled(function_name, arguments)
+        except (SecretRefused, SecretGone) as refused:
+            return str(refused)
+        given = dict(arguments)
+        arguments.update(filled)  # Agno reads them here, and keeps them for the run's record
+
+        async def awaited(answer: Awaitable[Any]) -> Any:
+            try:
+                return await answer
+            finally:
+                arguments.update(given)
+
+        answer = None
+        try:
+            answer = function_call(**filled)
+        finally:
+            if not isawaitable(answer):
+                arguments.update(given)
+        return awaited(answer) if isawaitable(answer) else answer
+
+    return rehydrate
 
 
 def _fitter(model: Any) -> _Fitter:

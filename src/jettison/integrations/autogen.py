@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from os import PathLike
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jettison.budget import Budget
 from jettison.integrations.autogen_messages import from_fitted, to_tools, to_wire
@@ -14,6 +14,9 @@ from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, recall_answer
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from autogen_core.model_context import ChatCompletionContext
@@ -32,9 +35,9 @@ class JettisonClient(ChatCompletionClient):
 
     The agent's model context stays full. The provider's usage flows back; after its overflow error there is one
     tighter try. `policy`: a `Policy`, a `Budget`, or tokens; None: the window of `model`, by default that of the
-    wrapped client. `archive`: as for `Session`. `conversation`: the key of all that it is sent; a conversation is known
-    by its instructions and first message, so give each agent of a team a client of its own (they may wrap the same).
-    `most`: conversations that are remembered. Raises CannotFit when nothing safe fits.
+    wrapped client. `archive`, `vault`: as for `Session`. `conversation`: the key of all that it is sent; a conversation
+    is known by its instructions and first message, so give each agent of a team a client of its own (they may wrap the
+    same). `most`: conversations that are remembered. Raises CannotFit when nothing safe fits.
     """
 
     def __init__(
@@ -43,13 +46,14 @@ class JettisonClient(ChatCompletionClient):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         model: str | None = None,
         most: int = MOST,
     ) -> None:
         self.client = client
         self._model = model or getattr(client, "_create_args", {}).get("model")
-        self._conversations = Conversations(policy, wire=_WIRE, archive=archive, most=most)
+        self._conversations = Conversations(policy, wire=_WIRE, archive=archive, vault=vault, most=most)
         self._conversation = conversation
         self._current = Current()
 
@@ -126,12 +130,14 @@ class JettisonContext(ChatCompletionContext):
         system: str | None = None,
         tools: Sequence[Any] = (),
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         model: str | None = None,
         initial_messages: list[Any] | None = None,
     ) -> None:
         super().__init__(initial_messages)
         self._policy, self._archive, self._conversation, self._model = policy, archive, conversation, model
+        self._vault = vault
         self._system = [SystemMessage(content=system)] if system else []
         self._tools = to_tools(tools) or None
         self.session = self._begun()
@@ -139,7 +145,12 @@ class JettisonContext(ChatCompletionContext):
 
     def _begun(self) -> Conversation:
         return Conversation(
-            self._policy, wire=_WIRE, model=self._model, archive=self._archive, conversation=self._conversation
+            self._policy,
+            wire=_WIRE,
+            model=self._model,
+            archive=self._archive,
+            vault=self._vault,
+            conversation=self._conversation,
         )
 
     async def get_messages(self) -> list[Any]:
@@ -167,7 +178,11 @@ class JettisonContext(ChatCompletionContext):
         self.session = self._begun()
         if decided := state.get("jettison"):
             loaded = Conversation.load(
-                base64.b64decode(decided), self._policy, model=self._model, archive=self.session.archive
+                base64.b64decode(decided),
+                self._policy,
+                model=self._model,
+                archive=self.session.archive,
+                vault=self._vault,
             )
             self.session = cast(Conversation, loaded)
 

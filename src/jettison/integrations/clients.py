@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from os import PathLike
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.budget import Budget
 from jettison.errors import ConfigError
@@ -12,6 +12,9 @@ from jettison.integrations.common import MOST, Conversation
 from jettison.integrations.http import Fitter, fitting_client
 from jettison.policy import Policy
 from jettison.protocols import Archive
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 __all__ = ["session_of", "wrap"]
 
@@ -23,20 +26,23 @@ def wrap(
     policy: Policy | Budget | int | None = None,
     *,
     archive: Archive | str | PathLike[str] | None = None,
+    vault: Vault | None = None,
     conversation: str | None = None,
     most: int = MOST,
 ) -> C:
     """A client of the same class as `client` (openai, anthropic or google-genai, sync or async) that fits what it
     sends: `client = wrap(OpenAI(), 32_000)`. The one that was given is not changed; close one of them.
 
-    `policy`: a `Policy`, a `Budget`, or tokens; None: the window of the model that each request names. `archive`: as
-    for `Session`. `conversation`: the key of all requests; else each is known by its header `x-jettison-conversation`
-    (not sent on), or by its first message. The provider's usage flows back, streams included.
+    `policy`: a `Policy`, a `Budget`, or tokens; None: the window of the model that each request names. `archive`,
+    `vault`: as for `Session`; calls in answers, streamed too, come with the values of their placeholders where they may
+    have them, else `session_of(client).refusals` says why not. `conversation`: the key of all requests; else each is
+    known by its header `x-jettison-conversation` (not sent on), or by its first message. The provider's usage flows
+    back, streams included.
 
     When nothing safe fits, the SDK raises what it raises for a prompt that is too long (`BadRequestError`, for Google
     `ClientError`), before anything is sent. Raises ConfigError for a client that is not known.
     """
-    fitter = Fitter(policy, archive=archive, conversation=conversation, most=most)
+    fitter = Fitter(policy, archive=archive, vault=vault, conversation=conversation, most=most)
     kind = type(client).__module__.partition(".")[0]
     if kind in ("openai", "anthropic"):
         wrapped = client.copy(http_client=fitting_client(client._client, fitter))  # type: ignore[attr-defined]

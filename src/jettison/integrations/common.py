@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from os import PathLike
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.budget import Budget
 from jettison.call import Call
@@ -20,6 +20,9 @@ from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.session import Session
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 __all__ = [
     "MOST",
@@ -53,6 +56,12 @@ class Conversation(Session):
     report: Report | None = None
     """Of the last call."""
 
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.refusals: dict[str, str] = {}
+        """Calls in an answer (by their ids) that kept a placeholder, as they may not have the secret, and why: where
+        nothing of Jettison stands between the answer and the tools, give the text as the result instead of calling."""
+
     def _sync(self, call: Call) -> Fitted:
         fitted = super()._sync(call)
         self.report = fitted.report
@@ -64,6 +73,29 @@ class Conversation(Session):
         super().usage(input_tokens=input_tokens, **counts)
         if self.overflows:
             self._ratio = max(1.0, self._ratio)
+
+    def cleaned(self, value: T) -> T:
+        """What a message has beside what was fitted (a provider's own form of it), without the secrets that are known;
+        the same object when it holds none."""
+        return value if self.vault is None else self.vault.cleaned(value)
+
+    def vaulted(self, messages: Sequence[Any], system: Any = None) -> tuple[list[Any], Any]:
+        """Messages and instructions that are sent as they are, without secrets: they go on from a history that the
+        provider keeps, so there is nothing to fit."""
+        if self.vault is None:
+            return list(messages), system
+        sent = self.vault.arrive(messages).messages, self.vault.arrive_system(system)
+        self.vault.save()
+        return sent
+
+    def filled(self, tool: str, arguments: Any) -> Any:
+        """Arguments of a call, an object or JSON text, with the values of their placeholders, for the tool alone.
+
+        Raises SecretRefused, SecretGone: their text is for the agent, as the tool's result.
+        """
+        if isinstance(arguments, str):
+            return self.rehydrate({"name": tool, "arguments": arguments})["arguments"]
+        return self.rehydrate({"name": tool, "args": arguments})["args"]
 
     async def _async(self, call: Call) -> Fitted:
         fitted = await super()._async(call)
@@ -86,7 +118,8 @@ class Conversations:
     """One `Conversation` for each key, the `most` used ones.
 
     `policy`: as for `Session`; None: the model's own window (ConfigError when the table does not have it).
-    `archive`: as for `Session`, shared by all; a conversation's key is its name there.
+    `archive`: as for `Session`, shared by all; a conversation's key is its name there. `vault`: takes secrets out of
+    all that is sent, for each conversation apart; the key is its name in a vault that lasts.
     """
 
     def __init__(
@@ -95,6 +128,7 @@ class Conversations:
         *,
         wire: str,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         most: int = MOST,
     ) -> None:
         from jettison.archive import opened
@@ -103,6 +137,8 @@ class Conversations:
             raise ConfigError(f"most must be above 0, not {most}")
         self._policy, self._wire, self._most = policy, wire, most
         self._archive = None if archive is None else opened(archive)
+        self._more: dict[str, Any] = {} if vault is None else {"vault": vault}
+        self._named = archive is not None or (vault is not None and vault.lasting)
         self._open: OrderedDict[str, Conversation] = OrderedDict()
         self._busy = threading.Lock()
 
@@ -116,8 +152,9 @@ class Conversations:
                     if model is None:
                         raise ConfigError("budget= is missing: the request names no model whose window is on record")
                     policy = Budget.for_model(model)
-                name = None if self._archive is None else key
-                found = Conversation(policy, wire=self._wire, model=model, archive=self._archive, conversation=name)
+                name = key if self._named else None
+                settings = {"archive": self._archive, "conversation": name, **self._more}
+                found = Conversation(policy, wire=self._wire, model=model, **settings)
                 self._open[key] = found
                 if len(self._open) > self._most:
                     self._open.popitem(last=False)
@@ -153,6 +190,10 @@ class Current:
 
     def get(self) -> Conversation | None:
         return self._here.get() or self._last
+
+    def here(self) -> Conversation | None:
+        """That of this run alone: secrets are for no other."""
+        return self._here.get()
 
 
 def guarded(conversation: Conversation, send: Callable[[], T]) -> T:

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from os import PathLike
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.budget import Budget
 from jettison.errors import ArchiveError, CannotFit, ConfigError
@@ -16,6 +16,9 @@ from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from crewai import BaseLLM
@@ -43,8 +46,8 @@ class NothingSafeFits(CannotFit, LLMContextLengthExceededError):
 class _Fitter:
     """What a wrapped LLM and its copies share."""
 
-    def __init__(self, policy: Any, archive: Any, conversation: str | None, most: int) -> None:
-        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+    def __init__(self, policy: Any, archive: Any, vault: Any, conversation: str | None, most: int) -> None:
+        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self.conversation = conversation
         self.current = Current()
 
@@ -112,6 +115,7 @@ def wrap(
     policy: Policy | Budget | int | None = None,
     *,
     archive: Archive | str | PathLike[str] | None = None,
+    vault: Vault | None = None,
     conversation: str | None = None,
     most: int = MOST,
 ) -> L:
@@ -119,7 +123,7 @@ def wrap(
 
     The agent's own messages stay full. The provider's usage flows back; after its overflow error there is one tighter
     try, and only then CrewAI's own way (a summary, or an end). `policy`: a `Policy`, a `Budget`, or tokens; None: the
-    model's own window. `archive`: as for `Session`. A conversation is known by its task and how it began;
+    model's own window. `archive`, `vault`: as for `Session`. A conversation is known by its task and how it began;
     `conversation` stands before that. `most`: conversations that are remembered. The given LLM is not changed.
 
     A call raises NothingSafeFits, an `LLMContextLengthExceededError` and a `CannotFit`. Raises ConfigError for what is
@@ -130,7 +134,7 @@ def wrap(
     wrapped: Any = copy.copy(llm)
     kind: Any = type(llm)
     object.__setattr__(wrapped, "__class__", _class(kind))
-    object.__setattr__(wrapped, "_jettison", _Fitter(policy, archive, conversation, most))
+    object.__setattr__(wrapped, "_jettison", _Fitter(policy, archive, vault, conversation, most))
     return wrapped  # type: ignore[no-any-return]
 
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit
+from jettison.errors import CannotFit, SecretGone, SecretRefused
 from jettison.integrations.common import MOST, Conversation, Conversations, missing
-from jettison.integrations.google_adk_messages import from_fitted, schema_of, system_of, to_tools, to_wire
+from jettison.integrations.google_adk_messages import (
+    from_fitted,
+    from_wire,
+    schema_of,
+    system_of,
+    to_tools,
+    to_wire,
+    without_secrets,
+)
 from jettison.integrations.overflow import is_overflow
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from google.adk.plugins.base_plugin import BasePlugin
@@ -31,7 +42,8 @@ class JettisonPlugin(BasePlugin):
 
     The session keeps all its events. The provider's usage flows back; after its overflow error the model is called
     once more, tighter (then without partial events). `policy`: a `Policy`, a `Budget`, or tokens; None: the model's
-    own window. `archive`: as for `Session`. `recall`: give each agent the tool `recall_context`. `most`: conversations
+    own window. `archive`, `vault`: as for `Session`; tools get the values of
+    placeholders in `before_tool_callback`. `recall`: give each agent the tool `recall_context`. `most`: conversations
     that are remembered; each agent of a session, and each branch of it, has its own. Put it last, so that it sees what
     other plugins made of the request.
 
@@ -46,25 +58,44 @@ class JettisonPlugin(BasePlugin):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         recall: bool = False,
         most: int = MOST,
         name: str = "jettison",
     ) -> None:
         super().__init__(name=name)
-        self._conversations = Conversations(policy, wire="gemini", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="gemini", archive=archive, vault=vault, most=most)
+        self._vault = vault
         self._recall = _Recall(self) if recall else None
         self._given: WeakKeyDictionary[Conversation, Sequence[Any]] = WeakKeyDictionary()
         self.session: Conversation | None = None
         """Of the last call."""
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        if llm_request.previous_interaction_id or not llm_request.contents:
+        if not llm_request.contents:
+            return
+        if llm_request.previous_interaction_id:
+            if self._vault is not None:
+                self._passed(callback_context, llm_request)
             return
         if self._recall is not None and NAME not in llm_request.tools_dict:
             llm_request.append_tools([self._recall])
         session = self.session = self._conversations.of(_key(callback_context), llm_request.model)
         contents = self._given[session] = llm_request.contents
         llm_request.contents = await _fit(session, contents, llm_request.config)
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
+        """With a vault: the tool gets the values of placeholders, where it may have them; else its answer says why not.
+        The call in the session keeps its placeholders: the arguments given here are ADK's copy."""
+        session = self._conversations.find(_key(tool_context))
+        if session is None:
+            return None
+        try:
+            filled = session.filled(tool.name, tool_args)
+        except (SecretRefused, SecretGone) as refused:
+            return {"error": str(refused)}
+        tool_args.update(filled)
+        return None
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         session = self._conversations.find(_key(callback_context))
@@ -93,6 +124,14 @@ class JettisonPlugin(BasePlugin):
             if not is_overflow(again):
                 raise
             return None
+
+    def _passed(self, context: Any, request: Any) -> None:
+        """Contents that go on from an interaction on the server: as they are, secrets aside."""
+        session = self.session = self._conversations.of(_key(context), request.model)
+        wire = to_wire(request.contents)
+        sent, _ = session.vaulted(wire)
+        request.contents = from_wire(sent, range(len(wire)), wire, request.contents)
+        without_secrets(session.cleaned, request.config)
 
     def find(self, context: Any) -> Conversation | None:
         """The conversation of one of ADK's contexts, None before its first call."""
@@ -126,4 +165,5 @@ async def _fit(session: Conversation, contents: Sequence[Any], config: Any) -> l
     wire = to_wire(contents)
     tools = to_tools(config) or None
     fitted = await session.afit(wire, system=system_of(config), tools=tools, response_schema=schema_of(config))
+    without_secrets(session.cleaned, config)
     return from_fitted(fitted, wire, contents)

@@ -7,7 +7,7 @@ objects, so that signatures, media and metadata survive; only a part whose text 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jettison.integrations.common import missing
@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise missing("google-genai", "google-adk") from error
 
-__all__ = ["from_fitted", "schema_of", "system_of", "to_tools", "to_wire"]
+__all__ = ["from_fitted", "from_wire", "schema_of", "system_of", "to_tools", "to_wire", "without_secrets"]
 
 
 _BLANK = {"blank": True}
@@ -74,17 +74,47 @@ def schema_of(config: Any) -> Any:
     return _dict(given) if isinstance(given, types.Schema) else TypeAdapter(given).json_schema()
 
 
+def without_secrets(cleaned: Callable[[Any], Any], config: Any) -> None:
+    """Take the known secrets out of what a request says beside its contents: ADK makes its config anew each time."""
+    given = config.system_instruction
+    if isinstance(given, str):
+        config.system_instruction = cleaned(given)
+    elif given is not None:
+        listed = given if isinstance(given, list) else [given]
+        told = [_cleaned(one, cleaned) for one in listed]
+        config.system_instruction = told if isinstance(given, list) else told[0]
+    if config.tools:
+        config.tools = [_cleaned(tool, cleaned) for tool in config.tools]
+
+
+def _cleaned(value: Any, cleaned: Callable[[Any], Any]) -> Any:
+    if isinstance(value, str):
+        return cleaned(value)
+    if not hasattr(value, "model_dump"):
+        return value
+    shown = _dict(value)
+    clean = cleaned(shown)
+    return value if clean is shown else type(value).model_validate_json(json.dumps(clean))
+
+
 def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], contents: Sequence[Any]) -> list[Any]:
     """The contents that the fitted ones stand for. `wire`: what `to_wire` made of `contents`."""
+    return from_wire(fitted.messages, fitted.sources, wire, contents)
+
+
+def from_wire(
+    messages: Sequence[Any], sources: Sequence[int], wire: Sequence[dict[str, Any]], contents: Sequence[Any]
+) -> list[Any]:
+    """The contents that `messages` stand for. `sources`: of each its place in `wire`, -1 for an inserted one."""
     contents = [types.Content(role="user"), *contents] if _opened(contents) else contents
     out: list[Any] = []
-    for place, (at, message) in enumerate(zip(fitted.sources, fitted.messages, strict=True)):
+    for place, (at, message) in enumerate(zip(sources, messages, strict=True)):
         if at >= 0 and message == wire[at]:
             if wire[at] is not _OPENING:
                 out.append(contents[at])
             continue
         # Neighbours of one role are joined: then the parts are of several contents.
-        end = next((later for later in fitted.sources[place + 1 :] if later >= 0), len(wire))
+        end = next((later for later in sources[place + 1 :] if later >= 0), len(wire))
         out.append(types.Content(role=message["role"], parts=_parts(message, wire, contents, range(max(at, 0), end))))
     return out
 

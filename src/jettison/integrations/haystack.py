@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError
@@ -17,6 +17,9 @@ from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from haystack import component
@@ -41,7 +44,8 @@ class JettisonChatGenerator:
 
     It is the generator that is given, in agents and pipelines, sync and async, streamed or not. The agent's state and
     result keep the full history. The provider's usage flows back; after its overflow error there is one tighter try.
-    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`: as for `Session`.
+    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`, `vault`: as for `Session`; no
+    hook fills calls, tools get placeholders.
     `conversation`: the key of all calls; else each is known by its tools and its first message that is no system
     message. `most`: conversations that are remembered.
 
@@ -55,6 +59,7 @@ class JettisonChatGenerator:
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         most: int = MOST,
     ) -> None:
@@ -62,7 +67,7 @@ class JettisonChatGenerator:
         self.session: Conversation | None = None
         """Of the last call."""
         self._settings = {"policy": policy, "archive": archive, "conversation": conversation, "most": most}
-        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self._conversation = conversation
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,16 +12,21 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import lru_cache
 from os import PathLike
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
 from jettison.errors import CannotFit, InvalidInput, JettisonError
+from jettison.integrations.answers import Refill
 from jettison.integrations.common import MOST, Conversation, Conversations
 from jettison.integrations.metering import Meter
 from jettison.integrations.overflow import says_overflow
+from jettison.integrations.refusals import masked, told
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 __all__ = ["HEADER", "Fitter", "fitting_client"]
 
@@ -34,6 +39,7 @@ _PATHS = (
     (re.compile(r"/models/([^/:]+):(?:streamG|g)enerateContent$"), "gemini"),
 )
 _FIELDS = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages", "gemini": "contents"}
+UNNAMED = "?"
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
@@ -46,10 +52,12 @@ class Fitter:
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         most: int = MOST,
     ) -> None:
-        self._settings: dict[str, Any] = {"archive": archive, "most": most}
+        self._settings: dict[str, Any] = {"archive": archive, "vault": vault, "most": most}
+        self._vault = vault
         self._policy, self._conversation = policy, conversation
         self._wires: dict[str, Conversations] = {}
         self.session: Conversation | None = None
@@ -62,14 +70,15 @@ class Fitter:
             return None
         wire, match = found
         body = _body(request)
-        if not body.get(_FIELDS[wire]) or _on_server(body):
+        elsewhere = _on_server(body)
+        if not body.get(_FIELDS[wire]) or (elsewhere and self._vault is None):
             return None
         model = body.get("model") or (match.group(1) if match.groups() else None)
-        key = request.headers.get(HEADER) or self._conversation or _key(body, wire)
+        key = request.headers.get(HEADER) or self._conversation or ("" if elsewhere else _key(body, wire))
         if wire not in self._wires:
             self._wires[wire] = Conversations(self._policy, wire=wire, **self._settings)
         self.session = self._wires[wire].of(key, model)
-        return Sending(self.session, request, body, wire)
+        return Sending(self.session, request, body, wire, elsewhere and (key or UNNAMED))
 
 
 def _body(request: Any) -> dict[str, Any]:
@@ -99,21 +108,39 @@ def _key(body: Mapping[str, Any], wire: str) -> str:
 class Sending:
     """One request, and what the provider said to it."""
 
-    def __init__(self, session: Conversation, request: Any, body: dict[str, Any], wire: str) -> None:
+    def __init__(
+        self, session: Conversation, request: Any, body: dict[str, Any], wire: str, elsewhere: str | bool
+    ) -> None:
         self.session, self.request, self.body, self.wire = session, request, body, wire
+        self._elsewhere = elsewhere
+        self._given = told(body, session.refusals)
 
     def parts(self) -> tuple[Any, bytes] | JettisonError:
         """(headers, content) of the fitted request, or why there is none."""
         try:
-            return self._written(self.session.fit_request(self.body))
+            if self._elsewhere:
+                return self._written(self._masked())
+            return self._written(self.session.fit_request(self._given))
         except (CannotFit, InvalidInput) as error:
             return error
 
     async def aparts(self) -> tuple[Any, bytes] | JettisonError:
         try:
-            return self._written(await self.session.afit_request(self.body))
+            if self._elsewhere:
+                return self._written(self._masked())
+            return self._written(await self.session.afit_request(self._given))
         except (CannotFit, InvalidInput) as error:
             return error
+
+    def refill(self, answer: Any) -> Refill | None:
+        """What fills the calls of an answer; None without a vault."""
+        return None if self.session.vault is None else Refill(self.session, answer.headers.get("content-type", ""))
+
+    def _masked(self) -> dict[str, Any]:
+        """The body without secrets, for a history that the provider keeps; all its requests need one vault."""
+        if self._elsewhere == UNNAMED:
+            raise InvalidInput(f"with a vault a conversation that is kept on the server needs a name: {HEADER}")
+        return masked(self.session, self._given)
 
     def refused(self, status: int, text: str) -> bool:
         """Whether the provider found it too long; the session is tighter then."""
@@ -161,27 +188,31 @@ def _classes(package: str) -> tuple[ModuleType, Any, Any]:
     http: Any = import_module(package)
 
     class Watched(http.SyncByteStream):
-        def __init__(self, response: Any, meter: Meter) -> None:
-            self.response, self.meter = response, meter
+        def __init__(self, response: Any, meter: Meter, refill: Refill | None = None) -> None:
+            self.response, self.meter, self.refill = response, meter, refill
 
         def __iter__(self) -> Iterator[bytes]:
             for chunk in self.response.iter_bytes():
                 self.meter.take(chunk)
-                yield chunk
+                yield chunk if self.refill is None else self.refill.take(chunk)
             self.meter.end()
+            if self.refill is not None:
+                yield self.refill.end()
 
         def close(self) -> None:
             self.response.close()
 
     class AsyncWatched(http.AsyncByteStream):
-        def __init__(self, response: Any, meter: Meter) -> None:
-            self.response, self.meter = response, meter
+        def __init__(self, response: Any, meter: Meter, refill: Refill | None = None) -> None:
+            self.response, self.meter, self.refill = response, meter, refill
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             async for chunk in self.response.aiter_bytes():
                 self.meter.take(chunk)
-                yield chunk
+                yield chunk if self.refill is None else self.refill.take(chunk)
             self.meter.end()
+            if self.refill is not None:
+                yield self.refill.end()
 
         async def aclose(self) -> None:
             await self.response.aclose()
@@ -220,7 +251,7 @@ def _classes(package: str) -> tuple[ModuleType, Any, Any]:
                     return response or refusal(sending, parts)
                 answer = self.inner.send(request_of(sending, parts), stream=True)
                 if answer.status_code < 400:
-                    return response_of(answer, Watched(answer, Meter(sending.session)))
+                    return response_of(answer, Watched(answer, Meter(sending.session), sending.refill(answer)))
                 text = answer.read()
                 response = response_of(answer, text)
                 if refused or not sending.refused(answer.status_code, answer.text):
@@ -247,7 +278,7 @@ def _classes(package: str) -> tuple[ModuleType, Any, Any]:
                     return response or refusal(sending, parts)
                 answer = await self.inner.send(request_of(sending, parts), stream=True)
                 if answer.status_code < 400:
-                    return response_of(answer, AsyncWatched(answer, Meter(sending.session)))
+                    return response_of(answer, AsyncWatched(answer, Meter(sending.session), sending.refill(answer)))
                 text = await answer.aread()
                 response = response_of(answer, text)
                 if refused or not sending.refused(answer.status_code, answer.text):

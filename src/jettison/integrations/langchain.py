@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit
+from jettison.errors import CannotFit, SecretGone, SecretRefused
 from jettison.integrations.common import MOST, Conversation, Conversations, guarded, guarded_async, missing
-from jettison.integrations.langchain_messages import from_fitted, to_tools, to_wire
+from jettison.integrations.langchain_messages import from_fitted, sent_tools, to_tools, to_wire
 from jettison.plan import Fitted, Report
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, recall_answer
 from jettison.wire.base import digest
 
+if TYPE_CHECKING:
+    from jettison.vault import Vault
+
 try:
-    from langchain_core.messages import RemoveMessage, SystemMessage
+    from langchain_core.messages import RemoveMessage, SystemMessage, ToolMessage
     from langchain_core.runnables import RunnableLambda
     from langchain_core.tools import tool
     from langgraph.config import get_config
@@ -47,43 +51,64 @@ class NothingSafeFits(CannotFit, ContextOverflowError):
 class _Fitter:
     """Fits LangChain messages, by conversation: the thread, and its first message (sub-agents share a thread)."""
 
-    def __init__(self, policy: Any, archive: Any, most: int) -> None:
-        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+    def __init__(self, policy: Any, archive: Any, vault: Any, most: int) -> None:
+        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
 
     def of(self, messages: Sequence[Any], model: str | None = None) -> Conversation:
         return self.conversations.of(key_of(messages), model)
 
-    def fit(self, session: Conversation, system: Any, messages: Sequence[Any], tools: Sequence[Any]) -> list[Any]:
+    def fit(self, session: Conversation, system: Any, messages: Sequence[Any], tools: Sequence[Any]) -> Sent:
         wire, given = self._given(system, messages, tools)
         try:
             fitted = session.fit(wire, tools=given)
         except CannotFit as error:
             raise _overflow(error) from error
-        return self._back(fitted, wire, system, messages)
+        return self._back(session, fitted, wire, system, messages, tools)
 
-    async def afit(
-        self, session: Conversation, system: Any, messages: Sequence[Any], tools: Sequence[Any]
-    ) -> list[Any]:
+    async def afit(self, session: Conversation, system: Any, messages: Sequence[Any], tools: Sequence[Any]) -> Sent:
         wire, given = self._given(system, messages, tools)
         try:
             fitted = await session.afit(wire, tools=given)
         except CannotFit as error:
             raise _overflow(error) from error
-        return self._back(fitted, wire, system, messages)
+        return self._back(session, fitted, wire, system, messages, tools)
 
     def _given(self, system: Any, messages: Sequence[Any], tools: Sequence[Any]) -> tuple[list[Any], Any]:
         return to_wire([system, *messages] if system else messages), to_tools(tools) or None
 
-    def _back(self, fitted: Fitted, wire: list[Any], system: Any, messages: Sequence[Any]) -> list[Any]:
-        back = from_fitted(fitted, wire, [system, *messages] if system else messages)
-        return back[1:] if system else back  # instructions are never evicted
+    def _back(
+        self, session: Conversation, fitted: Fitted, wire: list[Any], system: Any, messages: Any, tools: Any
+    ) -> Sent:
+        back = from_fitted(fitted, wire, [system, *messages] if system else messages, session.cleaned)
+        if system:  # instructions are never evicted
+            system, *back = back
+        return Sent(back, system, sent_tools(fitted.tools, tools))
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The parts of a request as they are sent."""
+
+    messages: list[Any]
+    system: Any
+    tools: list[Any]
+
+    def into(self, request: Any) -> Any:
+        """The request with them; what is as it was stays out of the change."""
+        changed: dict[str, Any] = {"messages": self.messages}
+        if self.system is not request.system_message:
+            changed["system_message"] = self.system
+        if any(new is not old for new, old in zip(self.tools, request.tools, strict=True)):
+            changed["tools"] = self.tools
+        return request.override(**changed)
 
 
 class JettisonMiddleware(AgentMiddleware):
     """Fits what each model call is sent: `create_agent(model, tools, middleware=[JettisonMiddleware(32_000)])`.
 
-    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`: as for `Session`. `recall`:
-    give the agent the tool `recall_context`. `persist`: also write the fitted history back into the thread's state;
+    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`, `vault`: as for `Session`;
+    tools get the values of placeholders in `wrap_tool_call`, so middleware before it sees placeholders. `recall`: give
+    the agent the tool `recall_context`. `persist`: also write the fitted history back into the thread's state;
     else the state and its checkpoints keep the full history. `most`: conversations that are remembered.
 
     Raises NothingSafeFits, which is a `ContextOverflowError` and a `CannotFit`, ConfigError for settings that cannot
@@ -95,12 +120,13 @@ class JettisonMiddleware(AgentMiddleware):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         recall: bool = False,
         persist: bool = False,
         most: int = MOST,
     ) -> None:
         super().__init__()
-        self._fitter = _Fitter(policy, archive, most)
+        self._fitter = _Fitter(policy, archive, vault, most)
         self._persist = persist
         self._system: dict[str, tuple[Any, Sequence[Any]]] = {}
         self.report: Report | None = None
@@ -117,7 +143,7 @@ class JettisonMiddleware(AgentMiddleware):
 
         def send() -> Any:
             fitted = self._fitter.fit(session, request.system_message, request.messages, request.tools)
-            return handler(request.override(messages=fitted))
+            return handler(fitted.into(request))
 
         return self._end(session, guarded(session, send))
 
@@ -126,9 +152,30 @@ class JettisonMiddleware(AgentMiddleware):
 
         async def send() -> Any:
             fitted = await self._fitter.afit(session, request.system_message, request.messages, request.tools)
-            return await handler(request.override(messages=fitted))
+            return await handler(fitted.into(request))
 
         return self._end(session, await guarded_async(session, send))
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """With a vault: the tool gets the values of placeholders, where it may have them; else the agent is told why
+        not. The call in the state keeps its placeholders."""
+        filled = self._filled(request)
+        return filled if isinstance(filled, ToolMessage) else handler(filled)
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        filled = self._filled(request)
+        return filled if isinstance(filled, ToolMessage) else await handler(filled)
+
+    def _filled(self, request: Any) -> Any:
+        """The request of a tool with real arguments, or the refusal as its answer."""
+        session, call = self.session(_get(request.state, "messages")), request.tool_call
+        if session is None:
+            return request
+        try:
+            args = session.filled(call["name"], call["args"])
+        except (SecretRefused, SecretGone) as refused:
+            return ToolMessage(str(refused), tool_call_id=call["id"], name=call["name"], status="error")
+        return request if args == call["args"] else request.override(tool_call={**call, "args": args})
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """With `persist`: the state's messages, fitted. From the second call on, when prompt and tools are known."""
@@ -136,14 +183,15 @@ class JettisonMiddleware(AgentMiddleware):
         known = self._known(messages)
         if known is None:
             return None
-        return _update(messages, self._fitter.fit(self._fitter.of(messages), known[0], messages, known[1]))
+        return _update(messages, self._fitter.fit(self._fitter.of(messages), known[0], messages, known[1]).messages)
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         messages = state["messages"]
         known = self._known(messages)
         if known is None:
             return None
-        return _update(messages, await self._fitter.afit(self._fitter.of(messages), known[0], messages, known[1]))
+        fitted = await self._fitter.afit(self._fitter.of(messages), known[0], messages, known[1])
+        return _update(messages, fitted.messages)
 
     def _known(self, messages: Sequence[Any]) -> tuple[Any, Sequence[Any]] | None:
         return self._system.get(key_of(messages)) if self._persist else None
@@ -169,6 +217,7 @@ def pre_model_hook(
     tools: Sequence[Any] = (),
     persist: bool = False,
     archive: Archive | str | PathLike[str] | None = None,
+    vault: Vault | None = None,
     most: int = MOST,
 ) -> Any:
     """For `create_react_agent(..., pre_model_hook=pre_model_hook(32_000, system=prompt, tools=tools))`.
@@ -177,7 +226,7 @@ def pre_model_hook(
     messages too. A hook stands before the call, so a provider's overflow error is not tried again; usage is read from
     the last answer. Other settings and errors as for `JettisonMiddleware`.
     """
-    fitter = _Fitter(policy, archive, most)
+    fitter = _Fitter(policy, archive, vault, most)
     prompt = SystemMessage(system) if system else None
 
     def begun(state: Any) -> tuple[Conversation, Any]:
@@ -193,11 +242,11 @@ def pre_model_hook(
 
     def hook(state: Any) -> dict[str, Any]:
         session, messages = begun(state)
-        return ended(messages, fitter.fit(session, prompt, messages, tools))
+        return ended(messages, fitter.fit(session, prompt, messages, tools).messages)
 
     async def ahook(state: Any) -> dict[str, Any]:
         session, messages = begun(state)
-        return ended(messages, await fitter.afit(session, prompt, messages, tools))
+        return ended(messages, (await fitter.afit(session, prompt, messages, tools)).messages)
 
     return RunnableLambda(hook, afunc=ahook, name="jettison")
 

@@ -7,7 +7,7 @@ metadata, signatures, artifacts) survives. On a changed one everything but conte
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jettison.integrations.common import missing
@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise missing("langchain-core", "langchain") from error
 
-__all__ = ["from_fitted", "to_tools", "to_wire"]
+__all__ = ["from_fitted", "sent_tools", "to_tools", "to_wire"]
 
 _ROLES = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool", "function": "function"}
 _CALLS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta"})
@@ -27,6 +27,10 @@ _CALLS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk",
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 _FIELDS = frozenset({"tool_calls", "function_call", "reasoning_content"})
 """Of `additional_kwargs`: said again by `tool_calls`, or read on its own."""
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def to_wire(messages: Sequence[Any]) -> list[dict[str, Any]]:
@@ -120,8 +124,18 @@ def to_tools(tools: Sequence[Any]) -> list[dict[str, Any]]:
     return [tool if isinstance(tool, dict) else convert_to_openai_tool(tool) for tool in tools]
 
 
-def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequence[Any]) -> list[Any]:
-    """The LangChain messages that the fitted ones stand for. `wire`: what `to_wire` made of `messages`."""
+def sent_tools(fitted: Any, tools: Sequence[Any]) -> list[Any]:
+    """The tools to send: themselves, or as a dict where a secret was taken out of one."""
+    if fitted is None or len(fitted) != len(tools):
+        return list(tools)
+    return [tool if new == old else new for new, old, tool in zip(fitted, to_tools(tools), tools, strict=True)]
+
+
+def from_fitted(
+    fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequence[Any], cleaned: Callable[[Any], Any] = _same
+) -> list[Any]:
+    """The LangChain messages that the fitted ones stand for. `wire`: what `to_wire` made of `messages`; `cleaned`: of
+    the session, for what says again what was changed."""
     out: list[Any] = []
     for at, message in zip(fitted.sources, fitted.messages, strict=True):
         if at < 0:
@@ -129,12 +143,12 @@ def from_fitted(fitted: Fitted, wire: Sequence[dict[str, Any]], messages: Sequen
         elif message is wire[at] or message == wire[at]:
             out.append(messages[at])
         else:
-            out.append(_changed(messages[at], message))
+            out.append(_changed(messages[at], message, cleaned))
     return out
 
 
-def _changed(message: BaseMessage, fitted: Mapping[str, Any]) -> BaseMessage:
-    update: dict[str, Any] = {"content": _restored(message, fitted)}
+def _changed(message: BaseMessage, fitted: Mapping[str, Any], cleaned: Callable[[Any], Any]) -> BaseMessage:
+    update: dict[str, Any] = {"content": cleaned(_restored(message, fitted))}
     if isinstance(message, ToolMessage):
         update["artifact"] = message.artifact
     if isinstance(message, AIMessage):
@@ -144,12 +158,13 @@ def _changed(message: BaseMessage, fitted: Mapping[str, Any]) -> BaseMessage:
             for place, call in enumerate(message.tool_calls)
             if place in kept
         ]
+        update["invalid_tool_calls"] = cleaned(message.invalid_tool_calls)
         extra = dict(message.additional_kwargs)
         if "reasoning_content" not in fitted:
             extra.pop("reasoning_content", None)
         if len(kept) < len(message.tool_calls):
             extra.pop("tool_calls", None)  # the provider's own form of them; rebuilt from `tool_calls`
-        update["additional_kwargs"] = extra
+        update["additional_kwargs"] = cleaned(extra)
     return message.model_copy(update=update)
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit
+from jettison.errors import CannotFit, ConfigError
 from jettison.integrations.common import MOST, Conversation, Conversations, guarded, guarded_async, missing
+from jettison.integrations.litellm_answers import FilledStream, fill_objects
 from jettison.integrations.overflow import is_overflow
+from jettison.integrations.refusals import masked, told
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.session import Body
 from jettison.wire.base import digest
 
+if TYPE_CHECKING:
+    from jettison.vault import Vault
+
 try:
     import litellm
+    from litellm import CustomStreamWrapper
     from litellm.exceptions import ContextWindowExceededError
     from litellm.integrations.custom_logger import CustomLogger
 except ImportError as error:
@@ -53,10 +60,11 @@ class _Fitting:
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         most: int = MOST,
     ) -> None:
-        self._settings: dict[str, Any] = {"archive": archive, "most": most}
-        self._policy = policy
+        self._settings: dict[str, Any] = {"archive": archive, "vault": vault, "most": most}
+        self._policy, self._vault = policy, vault
         self._wires: dict[str, Conversations] = {}
         self.session: Conversation | None = None
         """Of the last request."""
@@ -68,9 +76,6 @@ class _Fitting:
         self.session = self._wires[wire].of(_key(request, wire), model if isinstance(model, str) else None)
         return self.session
 
-    def _found(self, request: Mapping[str, Any], wire: str) -> Conversation | None:
-        return self._wires[wire].find(_key(request, wire)) if wire in self._wires else None
-
 
 class JettisonLogger(CustomLogger, _Fitting):
     """`litellm.callbacks = [JettisonLogger(32_000)]`, or under `callbacks` in the proxy's configuration.
@@ -81,6 +86,10 @@ class JettisonLogger(CustomLogger, _Fitting):
     usage flows back (not that of streams). After an overflow error the next try of this conversation (LiteLLM's own
     retries, or yours) is tighter.
 
+    With a `vault` (as for `Session`) calls in answers come with the values of their placeholders, where they may have
+    them; else `session.refusals` says why not. LiteLLM shows callbacks the last chunk of a stream alone: calls in
+    streams keep their placeholders, for `session.rehydrate`; `LiteLLM` fills them.
+
     LiteLLM has no such hook for sync `completion`: use `LiteLLM`. Raises NothingSafeFits, which is a
     `ContextWindowExceededError` and a `CannotFit`.
     """
@@ -90,35 +99,47 @@ class JettisonLogger(CustomLogger, _Fitting):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         most: int = MOST,
     ) -> None:
         CustomLogger.__init__(self)
-        _Fitting.__init__(self, policy, archive=archive, most=most)
+        _Fitting.__init__(self, policy, archive=archive, vault=vault, most=most)
+        self._calls: OrderedDict[Any, Conversation] = OrderedDict()
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         wire = _wire(call_type)
-        if wire is None or not kwargs.get(_FIELDS[wire]) or kwargs.get("previous_response_id"):
+        if wire is None or not kwargs.get(_FIELDS[wire]):
             return None
+        elsewhere = bool(kwargs.get("previous_response_id"))
+        if elsewhere and self._vault is None:
+            return None
+        if elsewhere and not _named(kwargs):
+            raise ConfigError("with a vault a conversation kept on the server needs a name: litellm_session_id=…")
         session = self._of(kwargs, wire)
+        self._calls[kwargs.get("litellm_call_id")] = session
+        if len(self._calls) > MOST:
+            self._calls.popitem(last=False)
+        given = told(kwargs, session.refusals)
+        if elsewhere:
+            return masked(session, given)
         try:
-            return dict(await session.afit_request(kwargs))
+            return dict(await session.afit_request(given))
         except CannotFit as error:
             raise NothingSafeFits(str(kwargs.get("model")), error) from error
 
     async def async_post_call_success_deployment_hook(
         self, request_data: dict[str, Any], response: Any, call_type: Any
     ) -> None:
-        """Takes the provider's count. The logging events come later, when the next request may be on its way."""
-        wire = _wire(call_type)
-        session = None if wire is None else self._found(request_data, wire)
+        """Takes the provider's count, and fills calls. The logging events come later, when the next request may be on
+        its way."""
+        session = self._calls.pop(request_data.get("litellm_call_id"), None)
         if session is not None:
-            _feed(session, response)
+            _fed(session, response)
 
     async def async_post_call_failure_deployment_hook(
         self, request_data: Mapping[str, Any], exception: Exception, call_type: Any, fallback_depth: int | None = None
     ) -> None:
-        wire = _wire(call_type)
-        session = None if wire is None else self._found(request_data, wire)
+        session = self._calls.pop(request_data.get("litellm_call_id"), None)
         if session is not None and is_overflow(exception) and not isinstance(exception, NothingSafeFits):
             session.tighten()
 
@@ -126,8 +147,8 @@ class JettisonLogger(CustomLogger, _Fitting):
 class LiteLLM(_Fitting):
     """`LiteLLM(32_000).completion(model=…, messages=…)`: LiteLLM's `completion` and `acompletion`, fitted.
 
-    Usage flows back (not that of streams), and after an overflow error there is one tighter try. Conversations are
-    known, and errors are raised, as by `JettisonLogger`.
+    Usage flows back (not that of streams), and after an overflow error there is one tighter try. With a `vault`
+    calls in answers are filled, in streams too. Conversations are known, and errors are raised, as by `JettisonLogger`.
     """
 
     def completion(self, **request: Any) -> Any:
@@ -136,7 +157,7 @@ class LiteLLM(_Fitting):
 
         def send() -> Any:
             try:
-                body = session.fit_request(request)
+                body = session.fit_request(told(request, session.refusals))
             except CannotFit as error:
                 raise NothingSafeFits(str(request.get("model")), error) from error
             return litellm.completion(**body)
@@ -149,7 +170,7 @@ class LiteLLM(_Fitting):
 
         async def send() -> Any:
             try:
-                body: Body = await session.afit_request(request)
+                body: Body = await session.afit_request(told(request, session.refusals))
             except CannotFit as error:
                 raise NothingSafeFits(str(request.get("model")), error) from error
             return await litellm.acompletion(**body)
@@ -161,12 +182,20 @@ def _wire(call_type: Any) -> str | None:
     return _WIRES.get(str(getattr(call_type, "value", call_type)))
 
 
+def _named(request: Mapping[str, Any]) -> Any:
+    """What the caller calls the conversation."""
+    return request.get("litellm_session_id") or _metadata(request).get("session_id")
+
+
+def _metadata(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    return request.get("metadata") or request.get("litellm_metadata") or {}
+
+
 def _key(request: Mapping[str, Any], wire: str) -> str:
     """Whose conversation it is, and which."""
-    metadata = request.get("metadata") or request.get("litellm_metadata") or {}
+    metadata = _metadata(request)
     owner = metadata.get("user_api_key_hash") or metadata.get("user_api_key")
-    named = request.get("litellm_session_id") or metadata.get("session_id")
-    history = request.get(_FIELDS[wire])
+    named, history = _named(request), request.get(_FIELDS[wire])
     if not named and isinstance(history, list):
         first = next((message for message in history if _read(message, "role") == "user"), None)
         named = digest(_read(first, "content"))
@@ -187,5 +216,10 @@ def _feed(session: Conversation, response: Any) -> None:
 
 
 def _fed(session: Conversation, response: Any) -> Any:
+    """The response, its usage taken and its calls filled."""
+    if session.vault is not None and isinstance(response, CustomStreamWrapper):
+        return FilledStream(session, response)
     _feed(session, response)
+    if session.vault is not None:
+        fill_objects(session, response)
     return response

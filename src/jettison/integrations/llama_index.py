@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
 from jettison.errors import CannotFit, ConfigError
@@ -15,6 +15,9 @@ from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, recall_answer
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from llama_index.core.base.llms.types import MessageRole
@@ -38,7 +41,8 @@ class JettisonLLM(FunctionCallingLLM):
 
     It is the model that is given, in agents, workflows and chat engines; each chat call, sync or async, streamed or
     not, is fitted with its tools. The provider's usage flows back; after its overflow error there is one tighter try.
-    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`: as for `Session`.
+    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`, `vault`: as for `Session`; no
+    hook fills calls, tools get placeholders.
     `conversation`: the key of all calls; else each is known by its tools and its first message that is no system
     message. `most`: conversations that are remembered. Completions (`complete`) are passed as they are.
 
@@ -56,13 +60,14 @@ class JettisonLLM(FunctionCallingLLM):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         most: int = MOST,
     ) -> None:
         names = ("callback_manager", "system_prompt", "messages_to_prompt", "completion_to_prompt", "output_parser")
         taken = {name: getattr(llm, name) for name in (*names, "pydantic_program_mode", "query_wrapper_prompt")}
         super().__init__(llm=llm, **taken)
-        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self._conversation = conversation
 
     @classmethod

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from copy import copy
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
-from jettison.integrations.common import MOST, Conversation, Conversations, begun, guarded_async, missing
+from jettison.errors import ConfigError, SecretGone, SecretRefused
+from jettison.integrations.common import MOST, Conversation, Conversations, Current, begun, guarded_async, missing
+from jettison.integrations.openai_agents_items import elsewhere, fit, listed, on_server, schemas
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from agents import FunctionTool, Model, RunContextWrapper
@@ -20,7 +26,7 @@ try:
 except ImportError as error:
     raise missing("openai-agents", "openai-agents") from error
 
-__all__ = ["JettisonFilter", "JettisonModel", "JettisonSession", "recall_tool"]
+__all__ = ["JettisonFilter", "JettisonModel", "JettisonSession", "recall_tool", "rehydrating"]
 
 _WIRE = "openai-responses"
 
@@ -32,28 +38,40 @@ class _Fitting:
         self,
         policy: Policy | Budget | int | None,
         archive: Archive | str | PathLike[str] | None,
+        vault: Vault | None,
         conversation: str | None,
         most: int,
     ) -> None:
-        self._conversations = Conversations(policy, wire=_WIRE, archive=archive, most=most)
-        self._conversation = conversation
+        self._conversations = Conversations(policy, wire=_WIRE, archive=archive, vault=vault, most=most)
+        self._conversation, self._vault = conversation, vault
+        self.current = Current()
         self.session: Conversation | None = None
         """Of the last call."""
 
     def _of(self, items: Sequence[Any], model: str | None) -> Conversation:
         key = self._conversation or digest(items[0] if items else None)
         self.session = self._conversations.of(key, model)
-        return self.session
+        return self.current.set(self.session)
+
+    def _passed(self, given: Any, system: Any, model: str | None) -> tuple[Any, Any]:
+        """Items that go on from some on the server: as they are, secrets aside."""
+        if self._vault is None:
+            return given, system
+        if self._conversation is None:
+            raise ConfigError("with a vault a conversation that is kept on the server needs a name: conversation=…")
+        return self._of(listed(given), model).vaulted(listed(given), system)
 
 
 class JettisonFilter(_Fitting):
     """`RunConfig(call_model_input_filter=JettisonFilter(32_000))`: what is sent fits, what is stored stays full.
 
-    `policy`, `archive`, `most`: as for `Conversations`; without a policy the window of the agent's model, by its name.
+    `policy`, `archive`, `vault`, `most`: as for `Conversations`; without a policy the window of the agent's model, by
+    its name. With a vault give the agent `rehydrating(filter, tools)`; a filter is shown no schemas.
     `conversation`: the key of all runs; else each is known by its first item. A filter stands before the call: it
     sees no usage, and an overflow error is not tried again; `JettisonModel` does both.
 
-    CannotFit ends the run. Items that go on from a conversation on the server are passed as they are.
+    CannotFit ends the run. Items that go on from a conversation on the server are passed as they are, secrets
+    aside; with a vault such a conversation needs its name: else ConfigError.
     """
 
     def __init__(
@@ -61,17 +79,20 @@ class JettisonFilter(_Fitting):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         most: int = MOST,
     ) -> None:
-        super().__init__(policy, archive, conversation, most)
+        super().__init__(policy, archive, vault, conversation, most)
         self._listed: dict[str, list[Any]] = {}
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         given, agent = data.model_data, data.agent
-        if _on_server(given.input):
-            return given
         model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
+        if on_server(given.input):
+            passed, system = self._passed(given.input, given.instructions, model)
+            same = passed is given.input and system is given.instructions
+            return given if same else ModelInputData(input=passed, instructions=system)
         session = self._of(given.input, model)
         tools = schemas(await self._tools(agent, data.context), agent.handoffs)
         fitted = await session.afit(given.input, system=given.instructions, tools=tools or None)
@@ -99,10 +120,11 @@ class JettisonModel(Model, _Fitting):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         most: int = MOST,
     ) -> None:
-        _Fitting.__init__(self, policy, archive, conversation, most)
+        _Fitting.__init__(self, policy, archive, vault, conversation, most)
         self._model = model
         self.model = getattr(model, "model", None)
 
@@ -117,14 +139,15 @@ class JettisonModel(Model, _Fitting):
         tracing: Any,
         **given: Any,
     ) -> Any:
-        rest = (model_settings, tools, output_schema, handoffs, tracing)
-        if _elsewhere(input, given):
-            return await self._model.get_response(system_instructions, input, *rest, **given)
-        session = self._of(_listed(input), self.model)
+        rest = (output_schema, handoffs, tracing)
+        if elsewhere(input, given):
+            items, system = self._passed(input, system_instructions, self.model)
+            return await self._model.get_response(system, items, model_settings, tools, *rest, **given)
+        session = self._of(listed(input), self.model)
 
         async def send() -> Any:
-            system, items = await _fit(session, system_instructions, input, tools, handoffs, output_schema)
-            return await self._model.get_response(system, items, *rest, **given)
+            system, items, sent = await fit(session, system_instructions, input, tools, handoffs, output_schema)
+            return await self._model.get_response(system, items, model_settings, sent, *rest, **given)
 
         response = await guarded_async(session, send)
         _feed(session, response.usage)
@@ -141,16 +164,17 @@ class JettisonModel(Model, _Fitting):
         tracing: Any,
         **given: Any,
     ) -> AsyncIterator[Any]:
-        rest = (model_settings, tools, output_schema, handoffs, tracing)
-        if _elsewhere(input, given):
-            async for event in self._model.stream_response(system_instructions, input, *rest, **given):
+        rest = (output_schema, handoffs, tracing)
+        if elsewhere(input, given):
+            items, system = self._passed(input, system_instructions, self.model)
+            async for event in self._model.stream_response(system, items, model_settings, tools, *rest, **given):
                 yield event
             return
-        session = self._of(_listed(input), self.model)
+        session = self._of(listed(input), self.model)
 
         async def send() -> AsyncIterator[Any]:
-            system, items = await _fit(session, system_instructions, input, tools, handoffs, output_schema)
-            return await begun(self._model.stream_response(system, items, *rest, **given))
+            system, items, sent = await fit(session, system_instructions, input, tools, handoffs, output_schema)
+            return await begun(self._model.stream_response(system, items, model_settings, sent, *rest, **given))
 
         async for event in await guarded_async(session, send):
             _feed(session, getattr(getattr(event, "response", None), "usage", None))
@@ -171,6 +195,7 @@ class JettisonSession(SessionABC):
 
     It sees the history alone, at the start of a run: leave room in `policy` for instructions, tools and the run
     itself, or use it beside a filter or a model. `get_items(limit=…)` gives the newest ones as they are.
+    A vault is given to the filter or model: here the running turn is not seen.
     """
 
     def __init__(
@@ -191,7 +216,7 @@ class JettisonSession(SessionABC):
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         items = await (self.inner.get_items() if limit is None else self.inner.get_items(limit))
-        if not items or limit is not None or _on_server(items):
+        if not items or limit is not None or on_server(items):
             return list(items)
         return list((await self.session.afit(items)).messages)
 
@@ -223,58 +248,30 @@ def recall_tool(source: JettisonFilter | JettisonModel | JettisonSession) -> Fun
     )
 
 
-def schemas(tools: Sequence[Any], handoffs: Sequence[Any]) -> list[dict[str, Any]]:
-    """Tools and handoffs as the Responses API declares them, as far as they have a weight that is known here."""
-    listed: list[dict[str, Any]] = []
-    for tool in tools:
-        entry = {"type": "function", "name": tool.name}
-        for field, name in (("description", "description"), ("parameters", "params_json_schema")):
-            if value := getattr(tool, name, None):
-                entry[field] = value
-        listed.append(entry)
-    for handoff in handoffs:
-        name = getattr(handoff, "tool_name", None) or f"transfer_to_{handoff.name}"
-        said = getattr(handoff, "tool_description", None) or getattr(handoff, "handoff_description", None) or ""
-        parameters = getattr(handoff, "input_json_schema", {})
-        listed.append({"type": "function", "name": name, "description": said, "parameters": parameters})
-    return listed
+def rehydrating(source: JettisonFilter | JettisonModel, tools: Sequence[Any]) -> list[Any]:
+    """The tools for `Agent(tools=rehydrating(filter, [login, pay]))`: each gets the values of the placeholders in its
+    arguments, where it may have them; else the agent is told why not. Other tools than function tools stay as they are.
+
+    Items, sessions and traces keep the placeholders. `source` needs a vault.
+    """
+    return [_rehydrating(source, tool) if isinstance(tool, FunctionTool) else tool for tool in tools]
 
 
-async def _fit(
-    session: Conversation, system: str | None, given: Any, tools: Any, handoffs: Any, output_schema: Any
-) -> tuple[str | None, Any]:
-    schema = None
-    if output_schema is not None and not output_schema.is_plain_text():
-        schema = output_schema.json_schema()
-    items = _listed(given)
-    listed = schemas(tools, handoffs) or None
-    fitted = await session.afit(items, system=system, tools=listed, response_schema=schema)
-    same = isinstance(given, str) and fitted.messages == items
-    return fitted.system, given if same else fitted.messages
+def _rehydrating(source: JettisonFilter | JettisonModel, tool: FunctionTool) -> FunctionTool:
+    made = copy(tool)
+    invoke = made.on_invoke_tool
 
+    async def filled(context: Any, arguments: str) -> Any:
+        session = source.current.here()
+        if session is not None:
+            try:
+                arguments = session.filled(tool.name, arguments)
+            except (SecretRefused, SecretGone) as refused:
+                return str(refused)
+        return await invoke(context, arguments)
 
-def _listed(given: Any) -> list[Any]:
-    return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
-
-
-def _elsewhere(given: Any, settings: dict[str, Any]) -> bool:
-    """Whether the history is kept on the server, or in a stored prompt."""
-    named = settings.get("previous_response_id") or settings.get("conversation_id")
-    return bool(named) or not given or _on_server(_listed(given))
-
-
-def _on_server(items: Sequence[Any]) -> bool:
-    """Whether the items go on from some that are not here: references, or outputs whose calls are elsewhere."""
-    calls: set[Any] = set()
-    for item in items:
-        sort = item.get("type") if isinstance(item, dict) else None
-        if sort == "item_reference":
-            return True
-        if isinstance(sort, str) and sort.endswith("_call"):
-            calls.add(item.get("call_id"))
-        elif isinstance(sort, str) and sort.endswith("_call_output") and item.get("call_id") not in calls:
-            return True
-    return False
+    made.on_invoke_tool = filled
+    return made
 
 
 def _feed(session: Conversation, usage: Any) -> None:

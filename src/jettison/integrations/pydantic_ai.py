@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit
+from jettison.errors import CannotFit, SecretGone, SecretRefused
 from jettison.integrations.common import MOST, Conversation, Conversations, missing
 from jettison.integrations.overflow import is_overflow
-from jettison.integrations.pydantic_ai_messages import Placed, from_fitted, to_tools, to_wire
+from jettison.integrations.pydantic_ai_messages import Placed, from_fitted, to_tools, to_wire, without_secrets
 from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from pydantic_ai import FunctionToolset, RunContext, Tool
@@ -39,9 +42,10 @@ class Jettison(AbstractCapability[Any]):
     """`Agent(model, capabilities=[Jettison(32_000)])`: each attempt at a request is sent what fits.
 
     The run's messages stay full. The provider's usage flows back; after its overflow error the request is tried once
-    more, tighter. `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`: as for
-    `Session`. `recall`: give the agent the tool `recall_context`. `most`: conversations that are remembered, by their
-    `conversation_id`. Put it last, so that it sees what other capabilities made of the request.
+    more, tighter. `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`, `vault`:
+    as for `Session`; tools get the values of placeholders. `recall`: give the agent the tool `recall_context`.
+    `most`: conversations that are remembered, by their `conversation_id`. Put it last, so that it sees what other
+    capabilities made of the request.
 
     Raises NothingSafeFits, which is a `ModelContextWindowExceededError` and a `CannotFit`.
     """
@@ -51,10 +55,11 @@ class Jettison(AbstractCapability[Any]):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         recall: bool = False,
         most: int = MOST,
     ) -> None:
-        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self._recall = recall
         self._refused: dict[str, tuple[int, Exception]] = {}
         self.session: Conversation | None = None
@@ -74,7 +79,31 @@ class Jettison(AbstractCapability[Any]):
             if refused is not None and step == ctx.run_step:
                 raise refused from error
             raise NothingSafeFits(request.model.model_name, error) from error
-        return replace(request, messages=from_fitted(fitted, wire, request.messages))
+        messages = from_fitted(fitted, wire, request.messages)
+        if session.vault is None:
+            return replace(request, messages=messages)
+        return replace(request, **without_secrets(session.cleaned, messages, parameters))
+
+    async def before_tool_validate(self, ctx: Any, *, call: Any, tool_def: Any, args: Any) -> Any:
+        """With a vault: the tool gets the values of placeholders, where it may have them. The call in the history
+        keeps its placeholders."""
+        session = self._conversations.find(_key(ctx, ctx.messages))
+        if session is None or not args:
+            return args
+        try:
+            return session.filled(call.tool_name, args)
+        except (SecretRefused, SecretGone):
+            return args  # `wrap_tool_execute` says it: here it would count as a try
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        """The tool's answer, or why it may not have a secret."""
+        session = self._conversations.find(_key(ctx, ctx.messages))
+        if session is not None and call.args:
+            try:
+                session.filled(call.tool_name, call.args)
+            except (SecretRefused, SecretGone) as refused:
+                return str(refused)
+        return await handler(args)
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         self._refused.pop(_key(ctx, ctx.messages), None)
@@ -111,6 +140,7 @@ def history_processor(
     *,
     tools: Sequence[dict[str, Any]] = (),
     archive: Archive | str | PathLike[str] | None = None,
+    vault: Vault | None = None,
     model: str | None = None,
     most: int = MOST,
 ) -> Callable[[Any, list[Any]], Awaitable[list[Any]]]:
@@ -119,7 +149,7 @@ def history_processor(
     It does not show a processor tools nor usage: `tools` (as Chat Completions declares them) are counted. An overflow
     error is not tried again. Prefer `Jettison`.
     """
-    conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+    conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
 
     async def process(ctx: RunContext[Any], messages: list[Any]) -> list[Any]:
         session = conversations.of(_key(ctx, messages), model)

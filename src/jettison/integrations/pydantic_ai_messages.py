@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ try:
 except ImportError as error:
     raise missing("pydantic-ai 2", "pydantic-ai") from error
 
-__all__ = ["Placed", "from_fitted", "to_tools", "to_wire"]
+__all__ = ["Placed", "from_fitted", "to_tools", "to_wire", "without_secrets"]
 
 Place = tuple[int, int]
 
@@ -144,6 +144,33 @@ def to_tools(parameters: Any) -> list[dict[str, Any]]:
         for tool in (*parameters.function_tools, *parameters.output_tools)
         if (schema := tool.parameters_json_schema) is not None
     ]
+
+
+def without_secrets(cleaned: Callable[[Any], Any], messages: Sequence[Any], parameters: Any) -> dict[str, Any]:
+    """What a request says beside the fitted messages, without known secrets: instructions and tools."""
+    parts = parameters.instruction_parts
+    tools = {name: [_tool(tool, cleaned) for tool in getattr(parameters, name)] for name in _TOOLS}
+    clean = [replace(part, content=cleaned(part.content)) for part in parts] if parts else parts
+    return {
+        "messages": [_instructed(message, cleaned) for message in messages],
+        "model_request_parameters": replace(parameters, instruction_parts=clean, **tools),
+    }
+
+
+_TOOLS = ("function_tools", "output_tools")
+
+
+def _tool(tool: Any, cleaned: Callable[[Any], Any]) -> Any:
+    said, schema = cleaned(tool.description), cleaned(tool.parameters_json_schema)
+    if said is tool.description and schema is tool.parameters_json_schema:
+        return tool
+    return replace(tool, description=said, parameters_json_schema=schema)
+
+
+def _instructed(message: Any, cleaned: Callable[[Any], Any]) -> Any:
+    told = getattr(message, "instructions", None)
+    clean = cleaned(told)
+    return message if clean is told else replace(message, instructions=clean)
 
 
 def from_fitted(fitted: Fitted, wire: Placed, messages: Sequence[Any]) -> list[Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from os import PathLike
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit, ConfigError
+from jettison.errors import CannotFit, ConfigError, SecretGone, SecretRefused
 from jettison.integrations.common import MOST, Conversation, Conversations, Current, begun, guarded_async, missing
 from jettison.integrations.semantic_kernel_messages import from_fitted, to_wire
 from jettison.policy import Policy
@@ -17,14 +17,17 @@ from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
 
+if TYPE_CHECKING:
+    from jettison.vault import Vault
+
 try:
     from semantic_kernel.connectors.ai.chat_completion_client_base import ChatCompletionClientBase
     from semantic_kernel.exceptions.service_exceptions import ServiceResponseException
-    from semantic_kernel.functions import KernelPlugin, kernel_function
+    from semantic_kernel.functions import FunctionResult, KernelArguments, KernelPlugin, kernel_function
 except ImportError as error:
     raise missing("semantic-kernel 1.45 or newer", "semantic-kernel") from error
 
-__all__ = ["NothingSafeFits", "recall_plugin", "session_of", "wrap"]
+__all__ = ["NothingSafeFits", "recall_plugin", "rehydrating", "session_of", "wrap"]
 
 S = TypeVar("S", bound=ChatCompletionClientBase)
 _SAID = {key: entry["description"] for key, entry in PARAMETERS["properties"].items()}
@@ -41,8 +44,10 @@ class NothingSafeFits(CannotFit, ServiceResponseException):
 class _Fitter:
     """What a wrapped service and its copies share."""
 
-    def __init__(self, policy: Any, archive: Any, conversation: str | None, model: str | None, most: int) -> None:
-        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+    def __init__(
+        self, policy: Any, archive: Any, vault: Any, conversation: str | None, model: str | None, most: int
+    ) -> None:
+        self.conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self.conversation, self.model = conversation, model
         self.current = Current()
 
@@ -101,6 +106,7 @@ def wrap(
     policy: Policy | Budget | int | None = None,
     *,
     archive: Archive | str | PathLike[str] | None = None,
+    vault: Vault | None = None,
     conversation: str | None = None,
     most: int = MOST,
 ) -> S:
@@ -108,9 +114,9 @@ def wrap(
 
     Each request of the function calling loop fits; the chat history and the thread stay full. The provider's usage
     flows back; after its overflow error there is one tighter try. `policy`: a `Policy`, a `Budget`, or tokens; None:
-    the model's own window. `archive`: as for `Session`. `conversation`: the key of all that it is sent; a conversation
-    is known by its instructions and first message, so wrap the service once for each user or thread that may begin
-    alike. `most`: conversations that are remembered. The given service is not changed.
+    the model's own window. `archive`, `vault`: as for `Session`. `conversation`: the key of all that it is sent; a
+    conversation is known by its instructions and first message, so wrap the service once for each user or thread that
+    may begin alike. `most`: conversations that are remembered. The given service is not changed.
 
     Requests raise NothingSafeFits, a `ServiceResponseException` and a `CannotFit`. Raises ConfigError for what is no
     chat completion service.
@@ -120,7 +126,7 @@ def wrap(
     wrapped: Any = copy.copy(service)
     kind: Any = type(service)
     object.__setattr__(wrapped, "__class__", _class(kind))
-    fitter = _Fitter(policy, archive, conversation, service.ai_model_id, most)
+    fitter = _Fitter(policy, archive, vault, conversation, service.ai_model_id, most)
     object.__setattr__(wrapped, "_jettison", fitter)
     return wrapped  # type: ignore[no-any-return]
 
@@ -161,6 +167,28 @@ class _Recall:
 def recall_plugin(service: ChatCompletionClientBase) -> KernelPlugin:
     """The tool `recall_context` for `ChatCompletionAgent(plugins=[..., recall_plugin(service)])`."""
     return KernelPlugin.from_object("jettison", _Recall(_fitter(service).current))
+
+
+def rehydrating(service: ChatCompletionClientBase) -> Callable[..., Any]:
+    """A filter for `kernel.add_filter("function_invocation", rehydrating(service))`, the service wrapped with a vault:
+    functions get the values of placeholders, where they may have them; else the agent is told why not. A function is
+    known as the model calls it: `plugin-function`. Histories keep the placeholders."""
+    current = _fitter(service).current
+
+    async def rehydrate(context: Any, next: Callable[[Any], Awaitable[None]]) -> None:
+        session, function = current.here(), context.function
+        if session is None:
+            return await next(context)
+        given = {key: value for key, value in context.arguments.items() if isinstance(value, str | dict | list)}
+        try:
+            filled = session.filled(function.metadata.fully_qualified_name, given)
+        except (SecretRefused, SecretGone) as refused:
+            context.result = FunctionResult(function=function.metadata, value=str(refused))
+            return None
+        context.arguments = KernelArguments(settings=context.arguments.execution_settings, **context.arguments | filled)
+        return await next(context)
+
+    return rehydrate
 
 
 def _fitter(service: Any) -> _Fitter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
 from jettison.integrations.common import MOST, Conversation, Conversations, Current, guarded, missing
@@ -14,6 +14,9 @@ from jettison.policy import Policy
 from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
+
+if TYPE_CHECKING:
+    from jettison.vault import Vault
 
 try:
     from smolagents import Model, Tool
@@ -28,7 +31,7 @@ class JettisonModel(Model):
     """A model whose calls fit: `ToolCallingAgent(tools, JettisonModel(OpenAIModel("gpt-4o"), 32_000))`.
 
     The agent's memory stays full. The provider's usage flows back; after its overflow error there is one tighter try.
-    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`: as for `Session`.
+    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`, `vault`: as for `Session`.
     `conversation`: the key of all that is run; a conversation is known by its instructions and first task, so managed
     agents and planning calls have their own. `most`: conversations that are remembered.
 
@@ -41,12 +44,13 @@ class JettisonModel(Model):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         conversation: str | None = None,
         most: int = MOST,
     ) -> None:
         # Not the base's `__init__`: what it would set is the wrapped model's.
         self.model = model
-        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self._conversation = conversation
         self._current = Current()
         self.recalls = False

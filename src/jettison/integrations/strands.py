@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jettison.budget import Budget
-from jettison.errors import CannotFit
+from jettison.errors import CannotFit, SecretGone, SecretRefused
 from jettison.integrations.common import MOST, Conversation, Conversations, missing
 from jettison.integrations.overflow import is_overflow
 from jettison.integrations.strands_messages import from_fitted, to_system, to_tools, to_wire
@@ -16,9 +16,12 @@ from jettison.protocols import Archive
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 from jettison.wire.base import digest
 
+if TYPE_CHECKING:
+    from jettison.vault import Vault
+
 try:
     from strands.agent.conversation_manager import ConversationManager
-    from strands.hooks import AgentInitializedEvent
+    from strands.hooks import AgentInitializedEvent, BeforeToolCallEvent
     from strands.middleware import InvokeModelStage, ModelStopReason
     from strands.tools.tools import PythonAgentTool
     from strands.types.exceptions import ContextWindowOverflowException
@@ -37,8 +40,9 @@ class JettisonConversationManager(ConversationManager):
 
     It fits in the stage that calls the model, on Strands' own copy: `agent.messages`, sessions and snapshots keep the
     full history. The provider's usage flows back; after its overflow error the model is called once more, tighter.
-    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`: as for `Session`. `recall`:
-    give the agent the tool `recall_context`. `most`: conversations that are remembered. Several agents may share one.
+    `policy`: a `Policy`, a `Budget`, or tokens; None: the model's own window. `archive`, `vault`: as for `Session`;
+    tools get the values of placeholders. `recall`: give the agent the tool `recall_context`.
+    `most`: conversations that are remembered. Several agents may share one.
 
     Raises NothingSafeFits, which is a `ContextWindowOverflowException` and a `CannotFit`.
     """
@@ -48,11 +52,12 @@ class JettisonConversationManager(ConversationManager):
         policy: Policy | Budget | int | None = None,
         *,
         archive: Archive | str | PathLike[str] | None = None,
+        vault: Vault | None = None,
         recall: bool = False,
         most: int = MOST,
     ) -> None:
         super().__init__()
-        self._conversations = Conversations(policy, wire="anthropic", archive=archive, most=most)
+        self._conversations = Conversations(policy, wire="anthropic", archive=archive, vault=vault, most=most)
         self._recall = recall
         self.session: Conversation | None = None
         """Of the last call."""
@@ -60,6 +65,22 @@ class JettisonConversationManager(ConversationManager):
     def register_hooks(self, registry: Any, **given: Any) -> None:
         super().register_hooks(registry, **given)
         registry.add_callback(AgentInitializedEvent, self._begin)
+        registry.add_callback(BeforeToolCallEvent, self._fill)
+
+    def _fill(self, event: Any) -> None:
+        """With a vault: the tool gets the values of placeholders, where it may have them; else the agent is told why
+        not. The agent's messages keep the placeholders."""
+        session = self._conversations.find(_key(event.agent, event.agent.messages))
+        if session is None:
+            return
+        use = event.tool_use
+        try:
+            filled = session.filled(use["name"], use["input"])
+        except (SecretRefused, SecretGone) as refused:
+            event.cancel_tool = str(refused)
+            return
+        if filled != use["input"]:
+            event.tool_use = {**use, "input": filled}
 
     def apply_management(self, agent: Any, **given: Any) -> None:
         """Nothing: the agent's messages stay as they are."""
@@ -116,7 +137,11 @@ async def _fit(session: Conversation, context: Any) -> Any:
         raised = NothingSafeFits(str(error))
         raised.report = error.report
         raise raised from error
-    return context.replace(messages=from_fitted(fitted, wire, context.messages))
+    sent = from_fitted(fitted, wire, context.messages)
+    if session.vault is None:
+        return context.replace(messages=sent)
+    prompt, specs = session.cleaned(context.system_prompt), session.cleaned(context.tool_specs)
+    return context.replace(messages=sent, system_prompt=prompt, tool_specs=specs)
 
 
 def _key(agent: Any, messages: Sequence[Any]) -> str:

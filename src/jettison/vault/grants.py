@@ -73,7 +73,7 @@ def refusal(placeholder: str, tool: str, path: str, hosts: Sequence[str], grants
     may = allowed if grants else "no tool may have it yet"
     return (
         f"{placeholder} was not put into the call of {tool!r}{where}{to}: {may}. "
-        "Nothing was sent. Call it as allowed, or ask the user to allow this use."
+        "The secret went nowhere. Call it as allowed, or ask the user to allow this use."
     )
 
 

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.errors import SecretGone, StoreConflict, VaultError
 from jettison.vault.declared import schemas_mended, task_mended
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from jettison.vault.vault import Vault
 
 __all__ = ["Arrived", "Keeper", "Seen"]
+
+T = TypeVar("T")
 
 
 class Seen:
@@ -153,6 +155,12 @@ class Keeper:
     def holds(self, message: Any) -> bool:
         """Whether a message holds a known secret."""
         return rewritten(message, self._known, Calls()) is not message
+
+    def cleaned(self, value: T) -> T:
+        """A value with the known secrets in its texts replaced; the same object when it holds none."""
+        with self._lock:
+            new: T = rewritten(value, self._known, Calls())
+            return new
 
     def text(self, text: str) -> str:
         """Any text (a log line, a summary) with secrets replaced as in messages."""

@@ -186,13 +186,22 @@ def _events(path: str, answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield answer
 
 
+def pieces(text: str, size: int = 9) -> list[str]:
+    """A text in small pieces, as models write it."""
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
 def _chat_events(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     base = {"id": answer["id"], "object": "chat.completion.chunk", "created": 1, "model": answer["model"]}
     (choice,) = answer["choices"]
     message = choice["message"]
     calls = [{**call, "index": n} for n, call in enumerate(message.get("tool_calls", ()))]
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": message["content"] or ""}]
-    deltas += [{"tool_calls": [call]} for call in calls]
+    for call in calls:
+        function = call["function"]
+        deltas.append({"tool_calls": [{**call, "function": {**function, "arguments": ""}}]})
+        for text in pieces(function["arguments"]):
+            deltas.append({"tool_calls": [{"index": call["index"], "function": {"arguments": text}}]})
     for delta in deltas:
         yield {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
@@ -203,23 +212,37 @@ def _response_events(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     begun = {**answer, "status": "in_progress", "output": [], "usage": None}
     events: list[dict[str, Any]] = [{"type": "response.created", "response": begun}]
     for place, item in enumerate(answer["output"]):
-        at = {"output_index": place, "item": item}
-        events += [{"type": "response.output_item.added", **at}, {"type": "response.output_item.done", **at}]
+        events += _item_events(place, item)
     events.append({"type": "response.completed", "response": answer})
     for number, event in enumerate(events):
         yield {**event, "sequence_number": number}
+
+
+def _item_events(place: int, item: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    at = {"output_index": place, "item_id": item["id"]}
+    call = item["type"] == "function_call"
+    begun = {**item, "arguments": "", "status": "in_progress"} if call else item
+    yield {"type": "response.output_item.added", "output_index": place, "item": begun}
+    if call:
+        for text in pieces(item["arguments"]):
+            yield {"type": "response.function_call_arguments.delta", **at, "delta": text}
+        done = {"arguments": item["arguments"], "name": item["name"]}
+        yield {"type": "response.function_call_arguments.done", **at, **done}
+    yield {"type": "response.output_item.done", "output_index": place, "item": item}
 
 
 def _anthropic_events(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "message_start", "message": {**answer, "content": [], "stop_reason": None}}
     for place, block in enumerate(answer["content"]):
         if block["type"] == "text":
-            empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+            empty, deltas = {**block, "text": ""}, [{"type": "text_delta", "text": block["text"]}]
         else:
             empty = {**block, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            texts = pieces(json.dumps(block["input"]))
+            deltas = [{"type": "input_json_delta", "partial_json": text} for text in texts]
         yield {"type": "content_block_start", "index": place, "content_block": empty}
-        yield {"type": "content_block_delta", "index": place, "delta": delta}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": place, "delta": delta}
         yield {"type": "content_block_stop", "index": place}
     stopped = {"stop_reason": answer["stop_reason"], "stop_sequence": None}
     yield {"type": "message_delta", "delta": stopped, "usage": {"output_tokens": 9}}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
@@ -25,7 +28,7 @@ from integration.frameworks.task import (
     quarter,
     window,
 )  # fmt: skip
-from jettison import CannotFit
+from jettison import CannotFit, ConfigError
 
 pytest.importorskip("agent_framework", reason="needs jettison[agent-framework]")
 pytest.importorskip("agent_framework_openai", reason="needs agent-framework-openai")
@@ -48,6 +51,7 @@ from jettison.integrations.agent_framework import (
     JettisonCompaction,
     JettisonMiddleware,
     NothingSafeFits,
+    Rehydrating,
     _fit,
     recall_tool,
 )
@@ -89,6 +93,32 @@ def run(office: Any, language: str = "en", stream: bool = False) -> tuple[Any, l
         return result, session.state["in_memory"]["messages"]
 
     return asyncio.run(go())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_tool_gets_the_token_that_the_provider_never_sees(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    login.into(monkeypatch, __name__)
+    monkeypatch.setattr(sys.modules[__name__], "CALLS", 3)
+    script, desk = login.LoggingIn(), login.Desk()
+    middleware = JettisonMiddleware(3_000, vault=login.vault())
+    with serving(script) as server:
+        _, stored = run(agent(server, desk, middleware=[Rehydrating(middleware), middleware]), stream=stream)
+        assert not found_in(server.seen)
+    login.check(script, desk)
+    calls = [content for message in stored for content in message.contents if content.type == "function_call"]
+    assert len(calls) == 3
+    assert not any(found_in(str(call.arguments)) for call in calls)
+
+
+def test_a_vault_needs_the_history_here() -> None:
+    middleware = JettisonMiddleware(3_000, vault=login.vault())
+    context = ChatContext(client=None, messages=[Message("user", ["hi"])], options={"conversation_id": "c"})  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="store=False"):
+        asyncio.run(middleware.process(context, _never))
+
+
+async def _never() -> None:
+    raise AssertionError
 
 
 @pytest.mark.parametrize(("language", "stream"), [("en", False), ("ru", True)])

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -43,7 +45,7 @@ from agno.models.openai import OpenAIChat, OpenAIResponses
 from agno.run.base import RunStatus
 from agno.tools.function import Function
 
-from jettison.integrations.agno import NothingSafeFits, recall_tool, session_of, wrap
+from jettison.integrations.agno import NothingSafeFits, recall_tool, rehydrating, session_of, wrap
 from jettison.integrations.agno_messages import from_fitted, to_wire
 from jettison.integrations.common import Conversation
 
@@ -83,6 +85,19 @@ def run(graph: Any, language: str = "en", how: str = "sync") -> Any:
     if how == "stream":
         return list(graph.run(GOALS[language], stream=True, yield_run_output=True))[-1]
     return asyncio.run(go())
+
+
+@pytest.mark.parametrize("how", ["sync", "async", "stream", "async stream"])
+def test_a_tool_gets_the_token_that_the_provider_never_sees(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    login.into(monkeypatch, __name__)
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        model = wrap(plain(server), 3_000, vault=login.vault())
+        result = run(agent(model, desk, tool_hooks=[rehydrating(model)]), how=how)
+        assert not found_in(server.seen)
+    login.check(script, desk)
+    assert not any(found_in(message.tool_calls) for message in result.messages)
+    assert not found_in([tool.tool_args for tool in result.tools])
 
 
 @pytest.mark.parametrize(

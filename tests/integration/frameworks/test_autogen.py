@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -88,6 +90,16 @@ def run(graph: Any, language: str = "en", *, stream: bool = False) -> Any:
         return events[-1]
 
     return asyncio.run(go())
+
+
+def test_no_secret_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AutoGen has no hook before a tool: tools get placeholders."""
+    login.into(monkeypatch, __name__)
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        run(agent(JettisonClient(plain(server), 3_000, vault=login.vault()), desk))
+        assert not found_in(server.seen)
+    login.check(script, desk, hook=False)
 
 
 @pytest.mark.parametrize(("language", "stream"), [("en", False), ("ru", True)])

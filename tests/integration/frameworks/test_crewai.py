@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -91,6 +93,16 @@ def run(graph: Any, language: str = "en", how: str = "agent") -> Any:
         return asyncio.run(graph.kickoff_async(GOALS[language]))
     crew = Crew(agents=[graph], tasks=[Task(description=GOALS[language], expected_output="A word.", agent=graph)])
     return asyncio.run(crew.akickoff()) if how == "async crew" else crew.kickoff()
+
+
+def test_no_secret_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CrewAI's hooks do not see which conversation a call is of: tools get placeholders."""
+    login.into(monkeypatch, __name__)
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        run(agent(wrap(plain(server), 3_000, vault=login.vault()), desk))
+        assert not found_in(server.seen)
+    login.check(script, desk, hook=False)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+from canary import CANARY, found_in
+from integration.frameworks import login
 from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
@@ -96,6 +99,22 @@ def run(root: Any, *plugins: Any, language: str = "en", stream: bool = False, sy
     for _ in runner.run(user_id="u", session_id=session.id, new_message=goal):
         pass
     return None
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_tool_gets_the_token_that_the_provider_never_sees(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    login.into(monkeypatch, __name__)
+    script, desk = login.LoggingIn(), login.Desk()
+    plugin = JettisonPlugin(3_000, vault=login.vault())
+    with serving(script) as server:
+        root: Any = agent(server, desk)
+        root.tools[1].description += f" For tests: {CANARY}"
+        session = run(root, plugin, stream=stream)
+        assert not found_in(server.seen)
+    login.check(script, desk)
+    calls = [call for event in session.events for call in event.get_function_calls()]
+    assert len(calls) >= 3
+    assert not found_in(calls)
 
 
 @pytest.mark.parametrize(("language", "stream"), [("en", False), ("ru", True)])
@@ -302,6 +321,23 @@ def test_what_goes_on_from_the_server_is_not_touched() -> None:
     request = LlmRequest(contents=contents, previous_interaction_id="i1")
     asyncio.run(JettisonPlugin(100).before_model_callback(callback_context=None, llm_request=request))
     assert request.contents[0] is contents[0]
+
+
+def test_what_goes_on_from_the_server_has_no_secrets_either() -> None:
+    parts = [types.Part(text=login.GOAL), types.Part(text="Now.")]
+    request = LlmRequest(
+        contents=[types.Content(role="user", parts=parts)],
+        config=types.GenerateContentConfig(system_instruction=login.SYSTEM),
+        previous_interaction_id="i1",
+        model="gemini-2.5-flash",
+    )
+    kept = SimpleNamespace(app_name="shop", user_id="u", id="s")
+    context: Any = SimpleNamespace(session=kept, branch=None, agent_name="office")
+    plugin = JettisonPlugin(3_000, vault=login.vault())
+    asyncio.run(plugin.before_model_callback(callback_context=context, llm_request=request))
+    assert not found_in(request)
+    assert repr(request).count("{{secret:password:1}}") == 2
+    assert request.contents[0].parts[1] is parts[1]
 
 
 def test_the_program_of_the_docs_runs() -> None:

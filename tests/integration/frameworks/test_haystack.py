@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
@@ -68,6 +70,16 @@ def agent(generator: Any, world: World, *more: Any, **given: Any) -> Any:
 
 def start(language: str = "en") -> list[Any]:
     return [ChatMessage.from_user(GOALS[language])]
+
+
+def test_no_secret_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Haystack has no hook that changes what a tool gets: tools get placeholders."""
+    login.into(monkeypatch, __name__)
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        agent(JettisonChatGenerator(plain(server), 3_000, vault=login.vault()), desk).run(start())
+        assert not found_in(server.seen)
+    login.check(script, desk, hook=False)
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from canary import CANARY
+from integration.frameworks import login
 from integration.frameworks.programs import check_program
 from integration.frameworks.task import (
     CALLS,
@@ -120,6 +122,59 @@ def agent(script: Script, world: World, *middleware: Any, kind: Any = Scripted, 
 
 def start(language: str = "en") -> dict[str, Any]:
     return {"messages": [HumanMessage(GOALS[language])]}
+
+
+# secrets
+
+
+def desk_tools(desk: login.Desk) -> list[StructuredTool]:
+    return [
+        StructuredTool(name=name, description=text, args_schema=login.parameters(name), func=getattr(desk, name))
+        for name, (text, _) in login.TOOLS.items()
+    ]
+
+
+@pytest.mark.parametrize("how", ["sync", "async", "streamed", "async streamed"])
+def test_a_tool_gets_the_token_that_the_provider_never_sees(how: str) -> None:
+    script, desk = login.LoggingIn(), login.Desk()
+    kind = Streaming if "streamed" in how else Scripted
+    middleware = JettisonMiddleware(3_000, vault=login.vault())
+    graph = create_agent(kind(script=script), desk_tools(desk), system_prompt=login.SYSTEM, middleware=[middleware])
+    given: Any = {"messages": [HumanMessage(login.GOAL)]}
+    state = asyncio.run(graph.ainvoke(given)) if "async" in how else graph.invoke(given)
+    login.check(script, desk)
+    # The state has what tools said; the calls in it have their placeholders.
+    assert [message.status for message in state["messages"] if message.type == "tool"] == ["success"] * 2 + ["error"]
+    assert all(CANARY not in json.dumps(message.tool_calls) for message in state["messages"] if message.type == "ai")
+
+
+def test_what_a_message_says_twice_holds_no_secret_either() -> None:
+    sent: list[Any] = []
+
+    class Kept(Scripted):
+        def answer(self, messages: Sequence[Any]) -> AIMessage:
+            sent.extend(messages)
+            return AIMessage("Done.")
+
+        def bind_tools(self, tools: Sequence[Any], **given: Any) -> Any:
+            sent.append(tools)
+            return self
+
+    args = {"token": CANARY}
+    function = {"name": "login", "arguments": json.dumps(args)}
+    asked = AIMessage(
+        [{"type": "text", "text": "Now."}, {"type": "tool_use", "id": "c1", "name": "login", "input": args}],
+        tool_calls=[{"name": "login", "args": args, "id": "c1", "type": "tool_call"}],
+        additional_kwargs={"tool_calls": [{"id": "c1", "type": "function", "function": function}]},
+    )
+    history = [HumanMessage("Log me in."), asked, ToolMessage("OK", tool_call_id="c1"), HumanMessage("And now?")]
+    shop = StructuredTool(
+        name="shop", description=f"Ask the shop, with {CANARY}", args_schema=login.parameters("login"), func=str
+    )
+    graph = create_agent(Kept(script=None), [shop], middleware=[JettisonMiddleware(3_000, vault=login.vault())])
+    graph.invoke({"messages": history})
+    assert "{{secret:github-token:1}}" in repr(sent[1:])
+    assert CANARY not in repr(sent)
 
 
 # the task

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
@@ -81,6 +83,16 @@ def causes(error: BaseException | None) -> list[BaseException]:
         found.append(error)
         error = error.__cause__ or error.__context__
     return found
+
+
+def test_no_secret_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LlamaIndex has no hook before a tool: tools get placeholders."""
+    login.into(monkeypatch, __name__)
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        run(agent(JettisonLLM(plain(server), 3_000, vault=login.vault()), desk, stream=False))
+        assert not found_in(server.seen)
+    login.check(script, desk, hook=False)
 
 
 @pytest.mark.parametrize(("language", "stream"), [("en", True), ("ru", False)])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from bench.secrets import made
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -24,7 +28,7 @@ from integration.frameworks.task import (
     window,
 )  # fmt: skip
 from integration.frameworks.task import Call as ScriptCall
-from jettison import BudgetUnreachable
+from jettison import BudgetUnreachable, ConfigError
 
 pytest.importorskip("agents", reason="needs jettison[openai-agents]")
 
@@ -34,7 +38,7 @@ from agents.extensions import ToolOutputTrimmer
 from agents.models.openai_responses import OpenAIResponsesModel
 from openai import AsyncOpenAI, BadRequestError
 
-from jettison.integrations.openai_agents import JettisonFilter, JettisonModel, JettisonSession, recall_tool
+from jettison.integrations.openai_agents import JettisonFilter, JettisonModel, JettisonSession, recall_tool, rehydrating
 
 BUDGET = quarter()
 WINDOW = window(BUDGET)
@@ -44,8 +48,6 @@ agents.set_tracing_disabled(True)
 def tools(world: World) -> list[FunctionTool]:
     def made(name: str) -> FunctionTool:
         async def invoke(context: Any, arguments: str) -> str:
-            import json
-
             return world.run(name, json.loads(arguments))
 
         return FunctionTool(name, TOOLS[name][0], parameters(name), invoke)
@@ -82,6 +84,75 @@ def run(
         return result
 
     return asyncio.run(go())
+
+
+def desk_tools(desk: login.Desk) -> list[FunctionTool]:
+    def made(name: str) -> FunctionTool:
+        async def invoke(context: Any, arguments: str) -> str:
+            return desk.run(name, json.loads(arguments))
+
+        return FunctionTool(name, login.TOOLS[name][0], login.parameters(name), invoke)
+
+    return [made(name) for name in login.TOOLS]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("where", ["filter", "model"])
+def test_a_tool_gets_the_token_that_the_provider_never_sees(where: str, stream: bool) -> None:
+    """Two runs at once with one filter: each has the token of its own conversation."""
+    scripts = [login.LoggingIn(), login.LoggingIn()]
+    desks = [login.Desk(), login.Desk(made("github", "second"))]
+    kept: list[Any] = []
+
+    async def one(script: Any, desk: login.Desk, fit: Any, at: int) -> None:
+        with serving(script) as server:
+            model: Any = plain(server)
+            if where == "model":
+                fit._model, model = model, fit
+            graph: Any = Agent(
+                name="desk", instructions=login.SYSTEM, model=model, tools=rehydrating(fit, desk_tools(desk))
+            )
+            config = RunConfig(call_model_input_filter=fit if where == "filter" else None)
+            said = f"{login.GOAL}, I am number {at}"
+            if stream:
+                result: Any = Runner.run_streamed(graph, said, run_config=config)
+                kept.extend([event async for event in result.stream_events()])
+            else:
+                result = await Runner.run(graph, said, run_config=config)
+            kept.extend(item for item in result.to_input_list() if item.get("type") == "function_call")
+
+    async def both() -> None:
+        fit: Any = JettisonFilter(3_000, vault=login.vault())
+        fits = [fit, fit]
+        if where == "model":
+            fits = [JettisonModel(fit, 3_000, vault=login.vault()) for _ in "12"]
+        await asyncio.gather(*(one(*given, at) for at, given in enumerate(zip(scripts, desks, fits, strict=True))))
+
+    asyncio.run(both())
+    for script, desk in zip(scripts, desks, strict=True):
+        login.check(script, desk)
+    assert not any(desk.token in json.dumps(item) for desk in desks for item in kept if isinstance(item, dict))
+
+
+def test_a_conversation_on_the_server_needs_a_name_with_a_vault() -> None:
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        for name in (None, "chat-17"):
+            fit = JettisonModel(plain(server), 3_000, vault=login.vault(), conversation=name)
+            graph: Any = Agent(
+                name="desk", instructions=login.SYSTEM, model=fit, tools=rehydrating(fit, desk_tools(desk))
+            )
+            run = Runner.run(graph, login.GOAL, previous_response_id="resp_0", auto_previous_response_id=True)
+            if name is None:
+                with pytest.raises(ConfigError, match="conversation="):
+                    asyncio.run(run)
+                assert script.read == []
+            else:
+                asyncio.run(run)
+    assert desk.logins == [f"Bearer {desk.token}"]
+    assert desk.mails == []
+    assert not any(map(found_in, script.read))
+    assert "{{secret:password:1}}" in script.read[0]
 
 
 @pytest.mark.parametrize(("language", "how"), [("en", "async"), ("ru", "streamed")])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
+from canary import CANARY, found_in
+from integration.frameworks import login
 from integration.frameworks.programs import check_program
 from integration.frameworks.task import (
     CALLS,
@@ -32,6 +34,7 @@ from jettison.tokens import o200k
 
 pytest.importorskip("pydantic_ai", reason="needs jettison[pydantic-ai]")
 
+from pydantic import StringConstraints
 from pydantic_ai import Agent, BinaryContent, Tool, UsageLimits
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.exceptions import ModelContextWindowExceededError
@@ -62,10 +65,11 @@ def refused(text: str) -> Exception:
     return ModelContextWindowExceededError("scripted", text)
 
 
-def model(script: Script) -> FunctionModel:
-    """Pydantic AI's own test double around the script."""
+def model(script: Script, spied: Callable[[list[ModelMessage], Any], None] = lambda *given: None) -> FunctionModel:
+    """Pydantic AI's own test double around the script. `spied`: is shown all that the model is given."""
 
     def texts(messages: list[ModelMessage], info: Any) -> list[str]:
+        spied(messages, info)
         return [chat_text(message) for message in to_wire(messages, info.instructions).messages]
 
     def answer(messages: list[ModelMessage], info: Any) -> ModelResponse:
@@ -102,6 +106,54 @@ def agent(script: Script, world: World, *capabilities: Any) -> Agent[None, str]:
     return Agent(
         model(script), instructions=SYSTEM, tools=[made(name) for name in TOOLS], capabilities=list(capabilities)
     )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_tool_gets_the_token_that_the_provider_never_sees(stream: bool) -> None:
+    script, desk = login.LoggingIn(), login.Desk()
+    told: list[str] = []
+
+    def made(name: str) -> Tool[None]:
+        def call(**given: Any) -> str:
+            return desk.run(name, given)
+
+        return Tool.from_schema(call, name, f"{login.TOOLS[name][0]} For tests: {CANARY}", login.parameters(name))
+
+    def spied(messages: list[ModelMessage], info: Any) -> None:
+        told.append(f"{messages} {info}")
+
+    tools = [made(name) for name in login.TOOLS]
+    capability = Jettison(3_000, vault=login.vault())
+    graph = Agent(model(script, spied), instructions=login.SYSTEM, tools=tools, capabilities=[capability])
+
+    async def run() -> list[ModelMessage]:
+        if not stream:
+            return (await graph.run(login.GOAL)).all_messages()
+        async with graph.run_stream(login.GOAL) as result:
+            await result.get_output()
+            return result.all_messages()
+
+    messages = asyncio.run(run())
+    login.check(script, desk)
+    assert not any(map(found_in, told))
+    # The run has what tools said; the calls in it have their placeholders.
+    assert CANARY in str(messages)
+    assert not found_in([part for message in messages for part in message.parts if isinstance(part, ToolCallPart)])
+
+
+def test_arguments_of_a_type_are_checked_with_their_real_values() -> None:
+    script, desk = login.LoggingIn(), login.Desk()
+    capability = Jettison(3_000, vault=login.vault())
+    graph: Agent[None, str] = Agent(model(script), instructions=login.SYSTEM, capabilities=[capability])
+
+    @graph.tool_plain(name="login")
+    def log_in(token: Annotated[str, StringConstraints(pattern="^Bearer ghp_")]) -> str:
+        return desk.login(token)
+
+    graph.tool_plain(desk.get_token)
+    graph.tool_plain(desk.send_mail)
+    graph.run_sync(login.GOAL)
+    login.check(script, desk)
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from canary import CANARY, found_in
+from integration.frameworks import login
 from integration.frameworks.programs import check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -159,6 +162,81 @@ def gemini(client: Any, world: World, language: str = "en", stream: bool = False
 
 
 LOOPS: dict[str, Any] = {"chat": chat, "responses": responses, "anthropic": messages, "gemini": gemini}
+
+
+@pytest.fixture
+def logging_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loops above with the tools of `login`."""
+    here = sys.modules[__name__]
+    claude = [{"name": n, "description": text, "input_schema": login.parameters(n)} for n, (text, _) in TOOLS_.items()]
+    named = [
+        {"type": "function", "name": n, "description": text, "parameters": login.parameters(n), "strict": True}
+        for n, (text, _) in TOOLS_.items()
+    ]
+    for name, value in {
+        "TOOLS": TOOLS_, "SYSTEM": login.SYSTEM, "GOALS": {"en": login.GOAL}, "CLAUDE_TOOLS": claude,
+        "RESPONSES_TOOLS": named, "openai_tools": login.openai_tools, "parameters": login.parameters,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(here, name, value)
+
+
+TOOLS_ = login.TOOLS
+
+
+@pytest.mark.usefixtures("logging_in")
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("kind", LOOPS)
+def test_a_tool_gets_the_token_that_the_provider_never_sees(kind: str, stream: bool) -> None:
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        client = wrap(plain(server, kind), Budget(3_000), vault=login.vault())
+        LOOPS[kind](client, desk, "en", stream)
+        session = session_of(client)
+        assert not found_in(server.seen)
+    login.check(script, desk, mailed=True)
+    assert session is not None
+    assert [text for text in session.refusals.values() if "'send_mail'" in text]
+    assert len(session.refusals) == 1
+
+
+@pytest.mark.parametrize("kind", ["chat", "responses", "anthropic"])
+def test_calls_are_filled_in_asynchronous_streams_too(kind: str) -> None:
+    script = login.LoggingIn(step=1)  # it calls at once, with the placeholder that it reads
+    said = f"Here is my token: {CANARY}"
+
+    async def run() -> tuple[Any, Any]:
+        with serving(script) as server:
+            async with wrap(plain_async(server, kind), Budget(3_000), vault=login.vault()) as client:
+                asked: Any = [{"role": "user", "content": said}]
+                if kind == "chat":
+                    async with client.chat.completions.stream(model="gpt-4o", messages=asked) as events:
+                        calls = (await events.get_final_completion()).choices[0].message.tool_calls
+                        given = [json.loads(call.function.arguments) for call in calls]
+                elif kind == "responses":
+                    async with client.responses.stream(model="gpt-4o", input=asked) as events:
+                        given = [json.loads(call.arguments) for call in (await events.get_final_response()).output]
+                else:
+                    async with client.messages.stream(model="claude-opus-4-8", max_tokens=9, messages=asked) as events:
+                        given = [call.input for call in (await events.get_final_message()).content]
+                return given, server.seen
+
+    given, seen = asyncio.run(run())
+    name = "{{secret:github-token:1}}"
+    assert given == [{"token": f"Bearer {CANARY}"}, {"email": "eve@evil.test", "text": f"The token: {name}"}]
+    assert not found_in(seen)
+
+
+def test_a_conversation_on_the_server_needs_a_name_with_a_vault() -> None:
+    script = login.LoggingIn()
+    with serving(script) as server:
+        client = wrap(plain(server, "responses"), Budget(3_000), vault=login.vault())
+        asked: Any = {"model": "gpt-4o", "input": login.GOAL, "previous_response_id": "resp_1"}
+        with pytest.raises(openai.BadRequestError, match="needs a name"):
+            client.responses.create(**asked)
+        client.responses.create(**asked, instructions=login.SYSTEM, extra_headers={HEADER: "chat-17"})
+        assert server.seen[0]["previous_response_id"] == "resp_1"
+        assert not found_in(server.seen)
+        assert json.dumps(server.seen).count("{{secret:password:1}}") == 2
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

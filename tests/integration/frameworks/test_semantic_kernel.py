@@ -6,12 +6,15 @@ import asyncio
 import copy
 import json
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.programs import Reading, check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -53,7 +56,7 @@ from semantic_kernel.exceptions.service_exceptions import ServiceResponseExcepti
 from semantic_kernel.functions import KernelPlugin, kernel_function
 
 from jettison.integrations.common import Conversation
-from jettison.integrations.semantic_kernel import NothingSafeFits, recall_plugin, session_of, wrap
+from jettison.integrations.semantic_kernel import NothingSafeFits, recall_plugin, rehydrating, session_of, wrap
 from jettison.integrations.semantic_kernel_messages import from_fitted, to_wire
 
 BUDGET = quarter()
@@ -98,6 +101,28 @@ def run(graph: Any, language: str = "en", *, stream: bool = False, thread: Any =
         return [item async for item in graph.invoke_stream(messages=GOALS[language], thread=thread)][-1]
 
     return asyncio.run(go())
+
+
+class PluggedLogin(login.LoggingIn):
+    def next(self, seen: Sequence[str]) -> list[Call] | str:
+        return named(super().next(seen))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_tool_gets_the_token_that_the_provider_never_sees(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    login.into(monkeypatch, __name__)
+    monkeypatch.setattr(sys.modules[__name__], "World", login.Desk)
+    script, desk, history = PluggedLogin(), login.Desk(), ChatHistory()
+    with serving(script) as server:
+        service = wrap(plain(server), 3_000, vault=login.vault())
+        office = agent(service, desk)
+        office.kernel.add_filter("function_invocation", rehydrating(service))
+        run(office, stream=stream, thread=ChatHistoryAgentThread(chat_history=history))
+        assert not found_in(server.seen)
+    login.check(script, desk)
+    calls = [item for message in history.messages for item in message.items if isinstance(item, FunctionCallContent)]
+    assert len(calls) == 3
+    assert not found_in(calls)
 
 
 @pytest.mark.parametrize(("language", "stream"), [("en", False), ("ru", True)])

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from canary import found_in
+from integration.frameworks import login
 from integration.frameworks.programs import Reading, check_program
 from integration.frameworks.server import Server, serving
 from integration.frameworks.task import (
@@ -98,6 +100,24 @@ def agent(model: Any, world: World, *more: Tool, kind: Any = ToolCallingAgent, *
     graph = kind(tools, model, max_steps=100, verbosity_level=LogLevel.OFF, **settings)
     graph.prompt_templates["system_prompt"] = SYSTEM
     return graph
+
+
+class Ending(login.LoggingIn):
+    """Gives its answer by the tool that smolagents has for it."""
+
+    def next(self, seen: Sequence[str]) -> list[Call] | str:
+        action = super().next(seen)
+        return [Call("final_answer", {"answer": action})] if isinstance(action, str) else action
+
+
+def test_no_secret_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """smolagents has no hook before a tool: tools get placeholders."""
+    login.into(monkeypatch, __name__)
+    script, desk = Ending(), login.Desk()
+    with serving(script) as server:
+        agent(JettisonModel(plain(server), 3_000, vault=login.vault()), desk).run(login.GOAL)
+        assert not found_in(server.seen)
+    login.check(script, desk, hook=False)
 
 
 @pytest.mark.parametrize(("language", "stream"), [("en", False), ("ru", True)])

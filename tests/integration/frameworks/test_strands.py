@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from canary import CANARY, found_in
+from integration.frameworks import login
 from integration.frameworks.histories import Step, check_history, histories
 from integration.frameworks.programs import check_program
 from integration.frameworks.recalling import Recalling
@@ -69,6 +71,18 @@ def agent(server: Server, world: World, manager: Any, **given: Any) -> Any:
         callback_handler=None,
         **given,
     )
+
+
+def test_a_tool_gets_the_token_that_the_provider_never_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    login.into(monkeypatch, __name__)
+    script, desk = login.LoggingIn(), login.Desk()
+    with serving(script) as server:
+        office = agent(server, desk, JettisonConversationManager(3_000, vault=login.vault()))
+        office.tool_registry.registry["login"].tool_spec["description"] += f" For tests: {CANARY}"
+        office(login.GOAL)
+        assert not found_in(server.seen)
+    login.check(script, desk)
+    assert not found_in([block for message in office.messages for block in message["content"] if "toolUse" in block])
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])

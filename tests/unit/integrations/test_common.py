@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.secrets import made
 
 from jettison import Budget, BudgetUnreachable, ConfigError
 from jettison.archive import MemoryArchive
+from jettison.errors import SecretRefused
 from jettison.integrations.common import Conversation, Conversations, guarded, guarded_async
 from jettison.integrations.metering import Meter, feed
 from jettison.integrations.overflow import is_overflow
+from jettison.vault import Grant, Vault, generate_key
 
 LONG = "It rains a lot in this town. " * 40
 
@@ -190,3 +195,43 @@ def test_a_meter_for_nobody_takes_nothing() -> None:
     meter.take(b'{"usage": {"prompt_tokens": 1}}')
     meter.end()
     feed(Conversation(100), {})
+
+
+def told(token: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": f"My token is {token}"}]
+
+
+def test_each_conversation_has_secrets_of_its_own() -> None:
+    vault = Vault(rule_sets=(), grants=[Grant("github-token", ["login"])])
+    sessions = Conversations(10_000, wire="openai-chat", vault=vault)
+    tokens = {name: made("github", name) for name in ("a", "b")}
+    for name, token in tokens.items():
+        assert token not in str(sessions.of(name).fit(told(token)).messages)
+    name = "{{secret:github-token:1}}"
+    for key, token in tokens.items():
+        session = sessions.of(key)
+        assert session.filled("login", {"token": name}) == {"token": token}
+        assert json.loads(session.filled("login", json.dumps({"token": name}))) == {"token": token}
+        with pytest.raises(SecretRefused):
+            session.filled("send_mail", {"text": name})
+        assert session.cleaned([f"x{token}", {"id": token}]) == [f"x{name}", {"id": token}]
+        clean = ["nothing", {"a": 1}]
+        assert session.cleaned(clean) is clean
+
+
+def test_without_a_vault_arguments_and_texts_are_as_they_are() -> None:
+    session, arguments = Conversations(10_000, wire="openai-chat").of("a"), {"token": "{{secret:github-token:1}}"}
+    assert session.filled("login", arguments) == arguments
+    assert session.cleaned(arguments) is arguments
+    assert session.vaulted([arguments], "Be brief.") == ([arguments], "Be brief.")
+
+
+def test_a_forgotten_conversation_finds_its_secrets_in_a_vault_that_lasts(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="needs jettison[vault]")
+    vault = Vault(tmp_path / "secrets.db", keys=generate_key(), rule_sets=(), grants=[Grant("*", ["login"])])
+    sessions = Conversations(10_000, wire="openai-chat", vault=vault, most=1)
+    token = made("github", "kept")
+    sessions.of("a").fit(told(token))
+    sessions.of("b").fit(told(made("github", "other")))
+    assert sessions.find("a") is None
+    assert sessions.of("a").filled("login", {"token": "{{secret:github-token:1}}"}) == {"token": token}
