@@ -87,13 +87,13 @@ class Parts:
             query = f'SELECT policy, fraction, "set", task, {sums} FROM read_parquet(?) GROUP BY ALL'
             found = base.execute(query, [f"{self.root}/part-*.parquet" if local else where])
             names = [column[0] for column in found.description or ()]
-            totals = Totals()
+            totals, first = Totals(), None
             for row in found.fetchall():
                 entry = dict(zip(names, row, strict=True))
                 key = (entry["policy"], entry["fraction"], entry["set"], entry["task"])
-                totals.tasks[key] = _tally(entry)
-        first = next(iter(totals.tasks), None)
-        totals.trajectories = sum(t.trajectories for key, t in totals.tasks.items() if first and key[:2] == first[:2])
+                totals.put(key, [entry[name] for name in _SUMS])
+                first = first or key[:2]
+                totals.trajectories += entry["trajectories"] if key[:2] == first else 0
         return totals
 
     def done(self) -> Iterator[int]:

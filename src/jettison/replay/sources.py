@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,9 @@ __all__ = ["Found", "Intake", "files_of", "trajectories"]
 
 EXAMPLES = 20
 """Skipped rows that are kept with their names; all are counted."""
+REASONS = 100
+"""Reasons that are counted by themselves: some name what stood in the row, and a broken file has millions of those."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass
@@ -38,7 +42,9 @@ class Intake:
     def skip(self, skipped: Skipped) -> None:
         """Count a row that could not be read."""
         self.skipped += 1
-        self.reasons[skipped.why.split(":")[0].split("(")[0].strip()[:80]] += 1
+        reason = _NUMBER.sub("N", skipped.why.removeprefix(skipped.where).lstrip(": "))
+        reason = reason.split(":")[0].split("(")[0].split(";")[0].strip()[:80]
+        self.reasons[reason if reason in self.reasons or len(self.reasons) < REASONS else "other reasons"] += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(skipped)
 

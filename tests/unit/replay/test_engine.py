@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import tracemalloc
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +66,38 @@ def test_an_interval_draws_tasks_and_needs_two() -> None:
 
 
 def sums(totals: Totals) -> dict[Any, Any]:
-    """What must not change; seconds do."""
-    return {
-        key: {name: pytest.approx(value) for name, value in tally.figures().items()}
-        for key, tally in totals.tasks.items()
-    }
+    """What must not change, to the last bit; seconds do."""
+    return {key: tally.figures() for key, tally in totals.tasks.items()}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_adding_changes_no_bit(seed: int) -> None:
+    draw = random.Random(seed)
+    results = [
+        Result("s", f"t{at % 3}", f"r{at}", "p", 0.25, Tally.of([call(draw) for _ in range(7)])) for at in range(60)
+    ]
+    whole, mixed = Totals(), Totals()
+    whole.add(results)
+    draw.shuffle(results)
+    for result in results:
+        mixed.add([result])
+    assert sums(whole) == sums(mixed)
+    assert whole.trajectories == mixed.trajectories == 60
+
+
+def test_totals_by_set_and_their_memory() -> None:
+    totals = Totals()
+    tracemalloc.start()
+    for at in range(6_000):
+        found = Tally(**{name.name: 1000 + at for name in fields(Tally)})
+        totals.add([Result(f"s{at % 3}", f"t{at // 3}", "r", "p", share, found) for share in (0.5, 0.25, 0.1)])
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 18_000 * 500
+    assert totals.sets == ["s0", "s1", "s2"]
+    assert [len(totals.of("p", 0.25, name)) for name in (None, "s1", "s9")] == [6000, 2000, 0]
+    assert [one.kept for one in totals.of("p", 0.1, "s0")[:3]] == [1000, 1003, 1030]  # t0, t1, t10
+    assert totals.of("p", 0.3) == totals.of("q", 0.25) == []
 
 
 @pytest.fixture(scope="module")

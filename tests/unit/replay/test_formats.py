@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from jettison.errors import ConfigError, InvalidInput
+from jettison.replay.formats import Skipped
 from jettison.replay.measure.library import Library
 from jettison.replay.measure.metrics import summary
 from jettison.replay.measure.run import case_of, replay
 from jettison.replay.measure.trajectory import Trajectory
-from jettison.replay.sources import Intake, trajectories
+from jettison.replay.sources import REASONS, Intake, trajectories
 from unit.replay.samples import DONE, GOAL, NEEDED, SAMPLES, chat, responses
 
 
@@ -92,6 +93,20 @@ def test_bad_rows_are_counted_named_and_skipped(tmp_path: Path) -> None:
     assert [skipped.where for skipped in intake.examples] == [f"mixed.jsonl row {n}" for n in (2, 3, 4, 5)]
     assert all(skipped.why for skipped in intake.examples)
     assert sum(intake.reasons.values()) == 4
+
+
+def test_reasons_are_one_each_however_many_rows_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.jsonl"
+    rows = [{"messages": chat()}]
+    rows += [{f"key{at}": at} for at in range(300)]
+    rows += [{"messages": [*chat()[:1], *([chat()[0]] * at), 7]} for at in range(200)]
+    path.write_bytes(dump(rows))
+    _, intake = read(path)
+    assert intake.reasons == {"has no messages": 300, "messages[N] is a number, not an object": 200}
+    for at in range(1000):
+        intake.skip(Skipped("x", f"unlike {chr(0x4E00 + at)}"))
+    assert sum(intake.reasons.values()) == intake.skipped == 1500
+    assert len(intake.reasons) == REASONS + 1
 
 
 def test_a_bad_first_row_does_not_hide_the_rest(tmp_path: Path) -> None:

@@ -15,11 +15,13 @@ __all__ = ["FIGURES", "SHARES", "Tally", "difference", "figure", "spread"]
 
 LEAST, DRAWS = 200, 1_000_000
 """Samples of an interval at least, and rows drawn for one at most: 50,000 tasks take 200 samples, not 1,000."""
+PARTS = 10**9
+"""A share of a request is summed in whole parts of it: sums of floats differ by the order in which workers finish."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Sums over calls; whole numbers all but `reuse` and `seconds`, so that the order of adding changes nothing."""
+    """Sums over calls; whole numbers all but `seconds`, so that the order of adding changes nothing."""
 
     trajectories: int = 0
     calls: int = 0
@@ -46,7 +48,8 @@ class Tally:
     full: int = 0
     full_hit: int = 0
     later: int = 0
-    reuse: float = 0.0
+    reuse: int = 0
+    """In units of 1 / `PARTS`."""
     seconds: float = 0.0
 
     @classmethod
@@ -86,7 +89,7 @@ class Tally:
         self.full_hit += call.full_hit
         if call.before:
             self.later += 1
-            self.reuse += call.hit / call.before
+            self.reuse += PARTS * call.hit // call.before
 
     def add(self, other: Tally) -> None:
         for name in _NAMES:
@@ -116,7 +119,7 @@ SHARES: dict[str, Callable[[Tally], Pair]] = {
     "complete_all": lambda t: (t.pressured - t.lost, t.pressured),
     "alarm": lambda t: (t.alarms, t.raised),
     "cost": lambda t: (_price(t.sent, t.hit), _price(t.full, t.full_hit)),
-    "reuse": lambda t: (t.reuse, t.later),
+    "reuse": lambda t: (t.reuse / PARTS, t.later),
 }
 """The metrics that are one sum over another."""
 COUNTS = ("silent", "raised", "over", "invalid", "calls", "pressured", "oversize", "needed")
