@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import signal
 import sys
 import tempfile
@@ -17,16 +18,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bench.synthetic import history
 from bench.traces import sets, traces_dir
 from bench.watched import Process, Watched, watch
 
 __all__ = ["ENGINES", "PARTS", "run"]
 
 PARTS = ("throughput", "memory", "killed")
-ENGINES = {"one process": ("-j", "1"), "--jobs 2": ("-j", "2"), "Ray, two workers": ("--engine", "ray")}
-SMALL, DIFFERENT = 6, 500
-"""Messages of a run in the memory test, and how many different ones there are: the rest repeats them."""
+ENGINES: dict[str, tuple[str, ...]] = {
+    "one process": ("-j", "1"),
+    "--jobs 2": ("-j", "2"),
+    "Ray, two workers": ("--engine", "ray"),
+}
+DIFFERENT = 500
+"""So many of the small runs in the test of memory are different, the rest repeats them."""
 _WORKERS = {"--jobs 2": "spawn_main", "Ray, two workers": "ray::_task"}
 """What stands in the command line of a worker that measures."""
 
@@ -97,11 +101,33 @@ def _memory(folder: Path, sizes: Sequence[int]) -> str:
 
 def _small(path: Path, size: int) -> Path:
     """A file of small runs, each a task of its own: what is kept is kept by task."""
-    texts = [json.dumps(history(SMALL, seed)) for seed in range(min(size, DIFFERENT))]
+    texts = [json.dumps(_orders(seed)) for seed in range(min(size, DIFFERENT))]
     with path.open("w", encoding="utf-8") as file:
         for at in range(size):
             file.write(f'{{"id": "r{at}", "task": "t{at}", "messages": {texts[at % len(texts)]}}}\n')
     return path
+
+
+def _orders(seed: int) -> list[dict[str, Any]]:
+    """Two calls, the second with what the result of the first said: 3 ms to replay."""
+    draw = random.Random(seed)
+    orders = [{"id": f"ORD-{draw.randrange(10**5):05}", "sum": draw.randrange(10**4)} for _ in range(3)]
+    return [
+        {"role": "system", "content": "You help with orders."},
+        {"role": "user", "content": "Close what is open."},
+        _call("c1", {"state": "open"}),
+        {"role": "tool", "tool_call_id": "c1", "content": json.dumps(orders)},
+        _call("c2", {"close": orders[1]["id"]}),
+    ]
+
+
+def _call(call_id: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": "orders", "arguments": json.dumps(arguments)}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+    }
 
 
 def _killed(traces: Path, folder: Path, engines: dict[str, tuple[str, ...]]) -> str:

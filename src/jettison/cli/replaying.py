@@ -146,7 +146,7 @@ def _totals(wish: Wish, paths: Sequence[str], intake: Intake, worst: _Worst) -> 
 
 def _label(wish: Wish, paths: Sequence[str]) -> dict[str, Any]:
     """What makes two runs the same: files with their sizes, policies, budgets, and our version."""
-    found = [(str(file.path.resolve()), file.path.stat().st_size) for file in files_of(paths)]
+    found = [file.identity for file in files_of(paths)]
     version = metadata.version("jettison")
     return {"version": version, "files": found, "setup": repr(wish.setup), "wire": wish.wire, "limit": wish.limit}
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from jettison.errors import ConfigError
 from jettison.replay.measure.tally import Tally
+from jettison.replay.remote import filesystem
 from jettison.replay.totals import Result, Totals
 
 __all__ = ["Parts"]
@@ -36,12 +37,12 @@ class Parts:
 
     def __init__(self, url: str, run: Any) -> None:
         try:
-            import fsspec
+            import fsspec  # noqa: F401
             import pyarrow  # noqa: F401 - asked for here, so that it is missed before hours of work and not after
         except ModuleNotFoundError as missing:
             raise _extra(missing.name or "pyarrow") from missing
         self.url = url
-        self.files, self.root = fsspec.core.url_to_fs(url)
+        self.files, self.root = filesystem(url)
         self.root = self.root.rstrip("/")
         self.files.makedirs(self.root, exist_ok=True)
         mine, label = json.dumps(run, sort_keys=True, default=str), f"{self.root}/run.json"

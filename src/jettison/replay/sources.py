@@ -1,4 +1,4 @@
-"""Histories from paths: files, folders and globs, of any format, one at a time; what could not be read is counted."""
+"""Histories from paths and URLs: files, folders, globs, any format, one at a time; what cannot be read is counted."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from jettison.replay.formats.base import Row
 from jettison.replay.guess import WIRES
 from jettison.replay.measure.trajectory import Trajectory
 from jettison.replay.readers import Recorded
+from jettison.replay.remote import Remote, found_at, is_url
 
 __all__ = ["Found", "Intake", "files_of", "trajectories"]
 
@@ -53,17 +54,28 @@ class Intake:
 class Found:
     """A file to read."""
 
-    path: Path
+    path: Path | Remote
     folder: str
     """Name of the set for files that hold one history: where they lie."""
 
+    @property
+    def identity(self) -> tuple[str, int]:
+        """(where it is, bytes): the file of another run has other ones."""
+        if isinstance(self.path, Remote):
+            return self.path.url, self.path.size
+        return str(self.path.resolve()), self.path.stat().st_size
+
 
 def files_of(paths: Sequence[str]) -> list[Found]:
-    """The files that paths name: a file, a folder (everything below it), a glob. Raises InvalidInput for none."""
-    found: dict[Path, Found] = {}
+    """The files that paths or URLs name: a file, a folder (all below it), a glob. Raises InvalidInput for none."""
+    found: dict[Path | Remote, Found] = {}
     for given in paths:
         path = Path(given).expanduser()
-        if path.is_dir():
+        if is_url(given):
+            every = [(remote, named) for remote, named in found_at(given) if named or _readable(remote)]
+            top = given.rstrip("/").rsplit("/", 1)[-1]
+            matches = [Found(remote, remote.folder if named else top) for remote, named in every]
+        elif path.is_dir():
             inside = [p for p in sorted(path.rglob("*")) if p.is_file() and _readable(p)]
             matches = [Found(p, path.resolve().name) for p in inside]
         elif path.exists():
@@ -80,7 +92,7 @@ def files_of(paths: Sequence[str]) -> list[Found]:
     return list(found.values())
 
 
-def _readable(path: Path) -> bool:
+def _readable(path: Path | Remote) -> bool:
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     return name.endswith(SUFFIXES) and not name.startswith(".")
 
@@ -110,7 +122,7 @@ def trajectories(
             yield run
 
 
-def _stem(path: Path) -> str:
+def _stem(path: Path | Remote) -> str:
     return path.name.removesuffix(".gz").removesuffix(".zst").rsplit(".", 1)[0]
 
 
