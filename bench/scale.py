@@ -37,7 +37,7 @@ _WORKERS = {"--jobs 2": "spawn_main", "Ray, two workers": "ray::_task"}
 
 def run(parts: Sequence[str], limit: int | None, sizes: Sequence[int]) -> str:
     """The wanted tables as Markdown. `limit`: runs of each recorded set. `sizes`: runs in the files of `memory`."""
-    os.environ["RAY_worker_niceness"] = "0"  # 15 if not said: others would be measured with it
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - 15 if not said: others would be measured with it
     known = {name: options for name, options in ENGINES.items() if "ray" not in options or find_spec("ray")}
     blocks = [f"Load while it began: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."]
     with tempfile.TemporaryDirectory() as folder:

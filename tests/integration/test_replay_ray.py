@@ -45,7 +45,7 @@ class Deadly(Parts):
 def cluster() -> Iterator[Any]:
     import ray
 
-    os.environ["RAY_worker_niceness"] = "0"  # 15 if not said: on a busy machine such workers wait for minutes
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - 15 if not said: on a busy machine such workers wait for minutes
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     yield ray

@@ -15,6 +15,7 @@ from bench.synthetic import history
 
 from jettison.errors import ConfigError
 from jettison.replay import engine
+from jettison.replay import summary as summary_module
 from jettison.replay.engine import BASELINES, Chunk, Setup, WorkerLost, measured
 from jettison.replay.measure.metrics import Call, summary
 from jettison.replay.measure.run import case_of, replay
@@ -83,6 +84,24 @@ def test_the_order_of_adding_changes_no_bit(seed: int) -> None:
         mixed.add([result])
     assert sums(whole) == sums(mixed)
     assert whole.trajectories == mixed.trajectories == 60
+
+
+@pytest.mark.parametrize("sets", [1, 2])
+def test_lines_are_made_once(sets: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    real = summary_module.lines
+
+    def counted(totals: Totals, setup: Setup, set_name: str = "") -> list[summary_module.Line]:
+        made.append(set_name)
+        return real(totals, setup, set_name)
+
+    totals, setup = Totals(), Setup(("p",))
+    totals.add(Result(f"s{at % sets}", f"t{at}", "r", "p", 0.25, Tally(1, needed=9, kept=at)) for at in range(8))
+    expected = {name: real(totals, setup, name) for name in ("", *totals.sets)}
+    monkeypatch.setattr(summary_module, "lines", counted)
+    compared = summary_module.Compared(totals, setup)
+    assert {name: compared.of(name) for name in ("", *totals.sets) * 2} == expected
+    assert made == ["", "s0", "s1"][: 1 if sets == 1 else 3]
 
 
 def test_totals_by_set_and_their_memory() -> None:

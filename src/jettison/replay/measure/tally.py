@@ -141,8 +141,7 @@ def spread(tasks: Sequence[Tally], name: str) -> Interval | None:
     Tasks are drawn, not runs or calls: runs of a task are near copies, and an interval that took them for
     independent would be too narrow.
     """
-    pairs = [(*SHARES[name](task), 0.0, 1.0) for task in tasks]
-    return _drawn(pairs)
+    return _drawn([SHARES[name](task) for task in tasks])
 
 
 def difference(mine: Sequence[Tally], theirs: Sequence[Tally], name: str) -> tuple[float, Interval] | None:
@@ -155,14 +154,15 @@ def difference(mine: Sequence[Tally], theirs: Sequence[Tally], name: str) -> tup
     return sums[0] / sums[1] - sums[2] / sums[3], span
 
 
-def _drawn(rows: Sequence[tuple[float, float, float, float]]) -> Interval | None:
-    """Interval of a/b − c/d, drawing rows."""
+def _drawn(rows: Sequence[tuple[float, ...]]) -> Interval | None:
+    """Interval of a/b, or of a/b − c/d, drawing rows."""
     if len(rows) < 2 or not any(row[1] for row in rows):
         return None
     draw = random.Random(20261)
     values = []
     for _ in range(max(LEAST, min(SAMPLES, DRAWS // len(rows)))):
-        a, b, c, d = map(sum, zip(*draw.choices(rows, k=len(rows)), strict=True))
+        a, b, *other = map(sum, zip(*draw.choices(rows, k=len(rows)), strict=True))
+        c, d = other or (0.0, 1.0)
         if b and d:
             values.append(a / b - c / d)
     values.sort()
