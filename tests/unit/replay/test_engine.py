@@ -196,6 +196,25 @@ def test_a_run_goes_on_where_it_was_stopped(plain: Totals, tmp_path: Path) -> No
         Parts(url, {"paths": ["y"]})
 
 
+def test_parts_that_are_there_do_not_wait_in_memory(plain: Totals, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    events: list[tuple[str, int]] = []
+
+    class Told(Parts):
+        def read(self, chunk: int) -> list[Result] | None:
+            events.append(("read", chunk * engine.CHUNK))
+            return super().read(chunk)
+
+    measured(runs(), SETUP, parts=Parts(str(tmp_path), {}))
+    for jobs in (1, 2):
+        events.clear()
+        again = measured(
+            runs(), SETUP, jobs=jobs, parts=Told(str(tmp_path), {}), tell=lambda n, _: events.append(("told", n))
+        )
+        assert events == [(what, first) for first in (0, 8, 16) for what in ("read", "told")]
+        assert sums(again) == sums(plain)
+
+
 def stop(number: int, results: Any) -> None:
     raise KeyboardInterrupt
 
