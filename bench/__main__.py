@@ -6,6 +6,7 @@ import argparse
 
 from bench import ablation, compressors, prose, roundtrip, vault, waiting
 from bench import relevance as consulted
+from bench import scale as scaled
 from bench import speed as speed_runs
 from bench import sweep as sweeps
 from bench.policies import POLICIES
@@ -59,6 +60,10 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("vault", help="secret detection: recall, false alarms, time, beside other rule sets")
     command.add_argument("--quick", action="store_true", help="one run each")
     command.add_argument("--missed", metavar="PART", help="list what went wrong in a part: tune or holdout")
+    command = commands.add_parser("scale", help="`jettison replay` on processes and Ray: runs a second, memory, kills")
+    command.add_argument("--parts", default="", help=f"comma-separated, of {', '.join(scaled.PARTS)}; all if not given")
+    command.add_argument("--limit", type=int, help="at most so many recorded runs a set")
+    command.add_argument("--sizes", default="1000,10000,50000", help="runs in the files of memory (%(default)s)")
     _ablation_options(commands.add_parser("ablation", help="what each part is worth: the replay without it"))
     return parser
 
@@ -129,6 +134,10 @@ def main() -> int:
         return 0
     if options.command == "prose":
         print(prose.report(prose.run(options.set)))
+        return 0
+    if options.command == "scale":
+        wanted = _names(options.parts, list(scaled.PARTS))
+        print(scaled.run(wanted, options.limit, [int(size) for size in options.sizes.split(",")]))
         return 0
     if options.command == "waiting":
         print(waiting.table())

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from jettison.replay.engine import measured
+from jettison.replay.engine import Setup, WorkerLost, measured
 from jettison.replay.parts import Parts
 from unit.replay.test_engine import SETUP, runs, sums
 
@@ -45,6 +45,7 @@ class Deadly(Parts):
 def cluster() -> Iterator[Any]:
     import ray
 
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - 15 if not said: on a busy machine such workers wait for minutes
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     yield ray
@@ -61,6 +62,22 @@ def test_killed_workers_change_no_figure(cluster: Any, tmp_path: Path) -> None:
     assert sorted(told) == [0, 8, 16]
     assert found.trajectories == 20
     assert {key: tally.figures() for key, tally in found.tasks.items()} == sums(plain)
+
+
+class Fatal(Parts):
+    """Kills every worker that has measured chunk 0."""
+
+    def write(self, chunk: int, results: Any) -> None:
+        if chunk == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().write(chunk, results)
+
+
+def test_a_worker_that_dies_every_time_is_an_error(cluster: Any, tmp_path: Path) -> None:
+    from jettison.replay.cluster import measured_on_ray
+
+    with pytest.raises(WorkerLost, match="6 times over the same trajectories: r0, r1"):
+        measured_on_ray(runs(8), Setup(("window",)), Fatal(str(tmp_path), {}))
 
 
 def test_parts_that_are_there_are_taken(cluster: Any, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from jettison.replay.engine import BASELINES, Setup, measured
 from jettison.replay.parts import Parts
 from jettison.replay.peers import peer_names
 from jettison.replay.sources import Intake, files_of, trajectories
-from jettison.replay.summary import Line, lines, number, percent, to_dict
+from jettison.replay.summary import Compared, Line, number, percent, to_dict
 from jettison.replay.totals import Result, Totals
 from jettison.replay.trace import Trace, traced
 
@@ -77,11 +77,12 @@ def run(wish: Wish) -> None:
         wanted = worst.numbers if wish.html or wish.losses else []
         traces = _traces(wish, paths, wanted)
     console = Console(file=sys.stderr if wish.json == "-" else sys.stdout)
-    _print(wish, totals, intake, console)
+    compared = Compared(totals, wish.setup)
+    _print(wish, compared, intake, console)
     for line in _losses(traces, wish.losses):
         console.print(line, soft_wrap=True, highlight=False, markup=False)
     if wish.json is not None:
-        data = to_json(_data(wish, totals, intake, traces))
+        data = to_json(_data(compared, intake, traces))
         write(data, sys.stdout) if wish.json == "-" else write_file(data, wish.json)
     if wish.html is not None:
         from jettison.replay.page import page
@@ -146,7 +147,7 @@ def _totals(wish: Wish, paths: Sequence[str], intake: Intake, worst: _Worst) -> 
 
 def _label(wish: Wish, paths: Sequence[str]) -> dict[str, Any]:
     """What makes two runs the same: files with their sizes, policies, budgets, and our version."""
-    found = [(str(file.path.resolve()), file.path.stat().st_size) for file in files_of(paths)]
+    found = [file.identity for file in files_of(paths)]
     version = metadata.version("jettison")
     return {"version": version, "files": found, "setup": repr(wish.setup), "wire": wish.wire, "limit": wish.limit}
 
@@ -162,7 +163,8 @@ def _traces(wish: Wish, paths: Sequence[str], numbers: Sequence[int]) -> list[Tr
     return [found[at] for at in numbers if at in found]
 
 
-def _print(wish: Wish, totals: Totals, intake: Intake, console: Console) -> None:
+def _print(wish: Wish, compared: Compared, intake: Intake, console: Console) -> None:
+    totals = compared.totals
     formats = ", ".join(f"{name} {count:,}" for name, count in intake.formats.most_common())
     console.print(f"{totals.trajectories:,} runs from {intake.files:,} files ({formats})", highlight=False)
     if intake.skipped:
@@ -172,7 +174,7 @@ def _print(wish: Wish, totals: Totals, intake: Intake, console: Console) -> None
             console.print(f"  {entry.where}: {entry.why[:160]}", highlight=False, markup=False, soft_wrap=True)
     groups = ["", *(totals.sets if 1 < len(totals.sets) <= SETS else [])]
     for name in groups:
-        found = lines(totals, wish.setup, name)
+        found = compared.of(name)
         for fraction, limit in wish.setup.budgets:
             chosen = [line for line in found if line.fraction == fraction]
             if chosen and chosen[0].trajectories:
@@ -239,10 +241,10 @@ def _losses(traces: Sequence[Trace], most: int) -> list[str]:
     return ["", *out] if out else []
 
 
-def _data(wish: Wish, totals: Totals, intake: Intake, traces: Sequence[Trace]) -> dict[str, Any]:
-    found = [line for name in ("", *totals.sets) for line in lines(totals, wish.setup, name)]
+def _data(compared: Compared, intake: Intake, traces: Sequence[Trace]) -> dict[str, Any]:
+    found = [line for name in ("", *compared.totals.sets) for line in compared.of(name)]
     return {
-        "runs": totals.trajectories,
+        "runs": compared.totals.trajectories,
         "files": intake.files,
         "formats": dict(intake.formats),
         "skipped": {

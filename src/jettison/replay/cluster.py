@@ -11,9 +11,9 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
-from jettison.replay.engine import Chunk, Setup, chunks_of, work
+from jettison.replay.engine import Chunk, Setup, WorkerLost, chunks_of, work
 from jettison.replay.measure.trajectory import Trajectory
 from jettison.replay.parts import Parts
 from jettison.replay.totals import Result, Totals
@@ -21,7 +21,9 @@ from jettison.replay.totals import Result, Totals
 __all__ = ["measured_on_ray"]
 
 AHEAD = 4
-"""Chunks in flight for each CPU of the cluster."""
+"""Chunks in flight for each CPU that the cluster has by now: it grows when more wait than it has room for."""
+RETRIES = 5
+"""How often Ray runs a task again whose worker died; on spot machines more often than that is no accident."""
 
 
 def measured_on_ray(
@@ -33,24 +35,32 @@ def measured_on_ray(
 ) -> Totals:
     """`engine.measured` on a cluster. Without `parts` they go to a folder of this machine, for one machine only.
 
-    Raises ModuleNotFoundError, naming the extra, without Ray, and what Ray raises for a task that fails each time.
+    Raises ModuleNotFoundError, naming the extra, without Ray, and WorkerLost for runs whose worker dies each time.
     """
     try:
         import ray
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("the Ray engine needs pip install 'jettison[ray]'", name="ray") from missing
     with _store(parts) as store, _connected(ray):
-        task = ray.remote(max_retries=5, num_cpus=1)(_task)
+        task = ray.remote(max_retries=RETRIES, num_cpus=1)(_task)
         held = {name: ray.put(value) for name, value in (("setup", setup), ("store", store))}
-        most = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
-        waiting: dict[Any, int] = {}
+        waiting: dict[Any, _Sent] = {}
         for chunk in _fresh(chunks_of(runs), store, tell):
-            waiting[task.remote(chunk, held["setup"], held["store"])] = chunk.number
-            if len(waiting) >= most:
+            sent = _Sent(chunk.number, chunk.first, [run.id for run in chunk.runs])
+            waiting[task.remote(chunk, held["setup"], held["store"])] = sent
+            if len(waiting) >= AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1))):
                 _finish(ray, waiting, store, tell)
         while waiting:
             _finish(ray, waiting, store, tell)
         return store.totals()
+
+
+class _Sent(NamedTuple):
+    """What is remembered of a chunk while its trajectories are elsewhere."""
+
+    number: int
+    first: int
+    ids: list[str]
 
 
 def _task(chunk: Chunk, setup: Setup, store: Parts) -> int:
@@ -69,13 +79,18 @@ def _fresh(chunks: Iterator[Chunk], store: Parts, tell: Callable[[int, Sequence[
             tell(chunk.first, known)
 
 
-def _finish(ray: Any, waiting: dict[Any, int], store: Parts, tell: Callable[[int, Sequence[Result]], None]) -> None:
+def _finish(ray: Any, waiting: dict[Any, _Sent], store: Parts, tell: Callable[[int, Sequence[Result]], None]) -> None:
     """Wait for one task, and hear what it wrote."""
     done, _ = ray.wait(list(waiting), num_returns=1)
     for reference in done:
-        number = ray.get(reference)
-        del waiting[reference]
-        tell(Chunk(number, ()).first, store.read(number) or [])
+        sent = waiting.pop(reference)
+        dead = (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError, ray.exceptions.NodeDiedError)
+        try:
+            ray.get(reference)
+        except dead as error:
+            names = ", ".join(sent.ids)
+            raise WorkerLost(f"a worker died {RETRIES + 1} times over the same trajectories: {names}") from error
+        tell(sent.first, store.read(sent.number) or [])
 
 
 @contextmanager

@@ -128,9 +128,24 @@ def measured(
     Raises WorkerLost, and ConfigError for parts of another run.
     """
     totals = Totals()
-    for number, results in _results(chunks_of(runs), setup, jobs, parts):
+
+    def take(number: int, results: Sequence[Result]) -> None:
         totals.add(results)
         tell(number * CHUNK, results)
+
+    def fresh() -> Iterator[Chunk]:
+        """The chunks that no part is there for; what is there is taken at once, so that none of it waits in memory."""
+        for chunk in chunks_of(runs):
+            known = parts.read(chunk.number) if parts else None
+            if known is None:
+                yield chunk
+            else:
+                take(chunk.number, known)
+
+    for chunk, results in _measured(fresh(), setup, jobs):
+        if parts:
+            parts.write(chunk.number, results)
+        take(chunk.number, results)
     return totals
 
 
@@ -140,29 +155,6 @@ def chunks_of(runs: Iterable[Trajectory]) -> Iterator[Chunk]:
     while batch := tuple(islice(left, CHUNK)):
         yield Chunk(number, batch)
         number += 1
-
-
-def _results(
-    chunks: Iterator[Chunk], setup: Setup, jobs: int, parts: Parts | None
-) -> Iterator[tuple[int, Sequence[Result]]]:
-    """The results of each chunk by its number: read where they are on disk, measured and written where not."""
-    ready: deque[tuple[int, Sequence[Result]]] = deque()
-
-    def fresh() -> Iterator[Chunk]:
-        for chunk in chunks:
-            known = parts.read(chunk.number) if parts else None
-            if known is None:
-                yield chunk
-            else:
-                ready.append((chunk.number, known))
-
-    for chunk, results in _measured(fresh(), setup, jobs):
-        if parts:
-            parts.write(chunk.number, results)
-        yield chunk.number, results
-        while ready:
-            yield ready.popleft()
-    yield from ready
 
 
 def _measured(chunks: Iterator[Chunk], setup: Setup, jobs: int) -> Iterator[tuple[Chunk, Sequence[Result]]]:

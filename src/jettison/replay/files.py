@@ -10,6 +10,7 @@ import codecs
 import gzip
 import io
 import json
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,6 +20,7 @@ from typing import IO, Any
 
 from jettison.errors import InvalidInput
 from jettison.replay.formats.base import Skipped, opened, without_nulls
+from jettison.replay.remote import Remote
 
 __all__ = ["SUFFIXES", "rows_in"]
 
@@ -30,14 +32,14 @@ BATCH = 64
 Numbered = tuple[int, Any] | Skipped
 
 
-def rows_in(path: Path) -> Iterator[Numbered]:
+def rows_in(path: Path | Remote) -> Iterator[Numbered]:
     """(number from 1, value) of each row; a row that is not JSON as Skipped. Raises InvalidInput for the file."""
     try:
         with path.open("rb") as file:
             start = file.read(4)
             file.seek(0)
             if start == b"PAR1":
-                yield from _parquet(path)
+                yield from _parquet(file, path.name)
             else:
                 with closing(_unpacked(file, start, path.name)) as text:
                     yield from _json(text, path.name)
@@ -45,8 +47,16 @@ def rows_in(path: Path) -> Iterator[Numbered]:
         raise InvalidInput(f"{path.name} is not UTF-8 ({error.reason}); save it as UTF-8") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidInput(f"{path.name} is not a whole gzip file ({error}); copy it again") from error
+    except _foreign() as error:
+        raise InvalidInput(f"{path.name} is damaged ({error}); copy it again") from error
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror or error}; check the path") from error
+
+
+def _foreign() -> tuple[type[Exception], ...]:
+    """What the packages of `jettison[replay]` raise for bytes they cannot make sense of: those that are in use."""
+    known = (("zstandard", "ZstdError"), ("pyarrow", "ArrowException"))
+    return tuple(getattr(sys.modules[module], name) for module, name in known if module in sys.modules)
 
 
 def _unpacked(file: IO[bytes], start: bytes, name: str) -> io.TextIOWrapper:
@@ -60,6 +70,8 @@ def _unpacked(file: IO[bytes], start: bytes, name: str) -> io.TextIOWrapper:
             text = f"{name} is compressed with zstandard: pip install 'jettison[replay]'"
             raise ModuleNotFoundError(text, name="zstandard") from missing
         binary = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
+    elif not isinstance(file, io.BufferedIOBase):  # fsspec's own files have no `read1`
+        binary = io.BufferedReader(binary)
     utf16 = start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return io.TextIOWrapper(binary, encoding="utf-16" if utf16 else "utf-8-sig", newline="\n")
 
@@ -115,14 +127,14 @@ def _entries(values: list[Any]) -> Iterator[Numbered]:
     yield from enumerate(values, 1)
 
 
-def _parquet(path: Path) -> Iterator[Numbered]:
+def _parquet(file: IO[bytes], name: str) -> Iterator[Numbered]:
     try:
         import pyarrow.parquet as parquet
     except ModuleNotFoundError as missing:
-        text = f"{path.name} is a Parquet table: pip install 'jettison[replay]'"
+        text = f"{name} is a Parquet table: pip install 'jettison[replay]'"
         raise ModuleNotFoundError(text, name="pyarrow") from missing
     number = 0
-    with parquet.ParquetFile(path) as table:
+    with parquet.ParquetFile(file) as table:
         for batch in table.iter_batches(batch_size=BATCH):
             for row in batch.to_pylist():
                 number += 1

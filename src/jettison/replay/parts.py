@@ -16,6 +16,7 @@ from typing import Any
 
 from jettison.errors import ConfigError
 from jettison.replay.measure.tally import Tally
+from jettison.replay.remote import filesystem
 from jettison.replay.totals import Result, Totals
 
 __all__ = ["Parts"]
@@ -36,12 +37,12 @@ class Parts:
 
     def __init__(self, url: str, run: Any) -> None:
         try:
-            import fsspec
+            import fsspec  # noqa: F401
             import pyarrow  # noqa: F401 - asked for here, so that it is missed before hours of work and not after
         except ModuleNotFoundError as missing:
             raise _extra(missing.name or "pyarrow") from missing
         self.url = url
-        self.files, self.root = fsspec.core.url_to_fs(url)
+        self.files, self.root = filesystem(url)
         self.root = self.root.rstrip("/")
         self.files.makedirs(self.root, exist_ok=True)
         mine, label = json.dumps(run, sort_keys=True, default=str), f"{self.root}/run.json"
@@ -87,13 +88,13 @@ class Parts:
             query = f'SELECT policy, fraction, "set", task, {sums} FROM read_parquet(?) GROUP BY ALL'
             found = base.execute(query, [f"{self.root}/part-*.parquet" if local else where])
             names = [column[0] for column in found.description or ()]
-            totals = Totals()
+            totals, first = Totals(), None
             for row in found.fetchall():
                 entry = dict(zip(names, row, strict=True))
                 key = (entry["policy"], entry["fraction"], entry["set"], entry["task"])
-                totals.tasks[key] = _tally(entry)
-        first = next(iter(totals.tasks), None)
-        totals.trajectories = sum(t.trajectories for key, t in totals.tasks.items() if first and key[:2] == first[:2])
+                totals.put(key, [entry[name] for name in _SUMS])
+                first = first or key[:2]
+                totals.trajectories += entry["trajectories"] if key[:2] == first else 0
         return totals
 
     def done(self) -> Iterator[int]:

@@ -1,8 +1,9 @@
-"""Histories from paths: files, folders and globs, of any format, one at a time; what could not be read is counted."""
+"""Histories from paths and URLs: files, folders, globs, any format, one at a time; what cannot be read is counted."""
 
 from __future__ import annotations
 
 import glob
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,11 +18,15 @@ from jettison.replay.formats.base import Row
 from jettison.replay.guess import WIRES
 from jettison.replay.measure.trajectory import Trajectory
 from jettison.replay.readers import Recorded
+from jettison.replay.remote import Remote, found_at, is_url
 
 __all__ = ["Found", "Intake", "files_of", "trajectories"]
 
 EXAMPLES = 20
 """Skipped rows that are kept with their names; all are counted."""
+REASONS = 100
+"""Reasons that are counted by themselves: some name what stood in the row, and a broken file has millions of those."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass
@@ -38,7 +43,9 @@ class Intake:
     def skip(self, skipped: Skipped) -> None:
         """Count a row that could not be read."""
         self.skipped += 1
-        self.reasons[skipped.why.split(":")[0].split("(")[0].strip()[:80]] += 1
+        reason = _NUMBER.sub("N", skipped.why.removeprefix(skipped.where).lstrip(": "))
+        reason = reason.split(":")[0].split("(")[0].split(";")[0].strip()[:80]
+        self.reasons[reason if reason in self.reasons or len(self.reasons) < REASONS else "other reasons"] += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(skipped)
 
@@ -47,17 +54,28 @@ class Intake:
 class Found:
     """A file to read."""
 
-    path: Path
+    path: Path | Remote
     folder: str
     """Name of the set for files that hold one history: where they lie."""
 
+    @property
+    def identity(self) -> tuple[str, int]:
+        """(where it is, bytes): the file of another run has other ones."""
+        if isinstance(self.path, Remote):
+            return self.path.url, self.path.size
+        return str(self.path.resolve()), self.path.stat().st_size
+
 
 def files_of(paths: Sequence[str]) -> list[Found]:
-    """The files that paths name: a file, a folder (everything below it), a glob. Raises InvalidInput for none."""
-    found: dict[Path, Found] = {}
+    """The files that paths or URLs name: a file, a folder (all below it), a glob. Raises InvalidInput for none."""
+    found: dict[Path | Remote, Found] = {}
     for given in paths:
         path = Path(given).expanduser()
-        if path.is_dir():
+        if is_url(given):
+            every = [(remote, named) for remote, named in found_at(given) if named or _readable(remote)]
+            top = given.rstrip("/").rsplit("/", 1)[-1]
+            matches = [Found(remote, remote.folder if named else top) for remote, named in every]
+        elif path.is_dir():
             inside = [p for p in sorted(path.rglob("*")) if p.is_file() and _readable(p)]
             matches = [Found(p, path.resolve().name) for p in inside]
         elif path.exists():
@@ -74,7 +92,7 @@ def files_of(paths: Sequence[str]) -> list[Found]:
     return list(found.values())
 
 
-def _readable(path: Path) -> bool:
+def _readable(path: Path | Remote) -> bool:
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     return name.endswith(SUFFIXES) and not name.startswith(".")
 
@@ -104,7 +122,7 @@ def trajectories(
             yield run
 
 
-def _stem(path: Path) -> str:
+def _stem(path: Path | Remote) -> str:
     return path.name.removesuffix(".gz").removesuffix(".zst").rsplit(".", 1)[0]
 
 

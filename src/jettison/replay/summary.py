@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jettison.replay.engine import BASELINES, Setup
@@ -11,7 +11,7 @@ from jettison.replay.measure.tally import Tally, spread
 from jettison.replay.peers import is_peer
 from jettison.replay.totals import Totals
 
-__all__ = ["SPREAD", "Line", "lines", "number", "percent", "to_dict"]
+__all__ = ["SPREAD", "Compared", "Line", "lines", "number", "percent", "to_dict"]
 
 SPREAD = ("strict", "complete", "cost")
 """The metrics that are given with an interval."""
@@ -60,6 +60,22 @@ def lines(totals: Totals, setup: Setup, set_name: str = "") -> list[Line]:
                 )
             )
     return made
+
+
+class Compared:
+    """The lines of everything, and of each set, made once however often they are shown: intervals take their time."""
+
+    def __init__(self, totals: Totals, setup: Setup) -> None:
+        self.totals, self.setup = totals, setup
+        self._known: dict[str, list[Line]] = {}
+
+    def of(self, set_name: str = "") -> list[Line]:
+        """`lines`; where there is one set only, its lines are those of everything."""
+        if set_name not in self._known:
+            only = self.totals.sets == [set_name]
+            found = [replace(line, set=set_name) for line in self.of()] if only else None
+            self._known[set_name] = found or lines(self.totals, self.setup, set_name)
+        return self._known[set_name]
 
 
 def _sum(tasks: list[Tally]) -> Tally:

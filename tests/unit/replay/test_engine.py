@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import tracemalloc
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from bench.synthetic import history
 
 from jettison.errors import ConfigError
 from jettison.replay import engine
+from jettison.replay import summary as summary_module
 from jettison.replay.engine import BASELINES, Chunk, Setup, WorkerLost, measured
 from jettison.replay.measure.metrics import Call, summary
 from jettison.replay.measure.run import case_of, replay
@@ -64,11 +67,56 @@ def test_an_interval_draws_tasks_and_needs_two() -> None:
 
 
 def sums(totals: Totals) -> dict[Any, Any]:
-    """What must not change; seconds do."""
-    return {
-        key: {name: pytest.approx(value) for name, value in tally.figures().items()}
-        for key, tally in totals.tasks.items()
-    }
+    """What must not change, to the last bit; seconds do."""
+    return {key: tally.figures() for key, tally in totals.tasks.items()}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_adding_changes_no_bit(seed: int) -> None:
+    draw = random.Random(seed)
+    results = [
+        Result("s", f"t{at % 3}", f"r{at}", "p", 0.25, Tally.of([call(draw) for _ in range(7)])) for at in range(60)
+    ]
+    whole, mixed = Totals(), Totals()
+    whole.add(results)
+    draw.shuffle(results)
+    for result in results:
+        mixed.add([result])
+    assert sums(whole) == sums(mixed)
+    assert whole.trajectories == mixed.trajectories == 60
+
+
+@pytest.mark.parametrize("sets", [1, 2])
+def test_lines_are_made_once(sets: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    real = summary_module.lines
+
+    def counted(totals: Totals, setup: Setup, set_name: str = "") -> list[summary_module.Line]:
+        made.append(set_name)
+        return real(totals, setup, set_name)
+
+    totals, setup = Totals(), Setup(("p",))
+    totals.add(Result(f"s{at % sets}", f"t{at}", "r", "p", 0.25, Tally(1, needed=9, kept=at)) for at in range(8))
+    expected = {name: real(totals, setup, name) for name in ("", *totals.sets)}
+    monkeypatch.setattr(summary_module, "lines", counted)
+    compared = summary_module.Compared(totals, setup)
+    assert {name: compared.of(name) for name in ("", *totals.sets) * 2} == expected
+    assert made == ["", "s0", "s1"][: 1 if sets == 1 else 3]
+
+
+def test_totals_by_set_and_their_memory() -> None:
+    totals = Totals()
+    tracemalloc.start()
+    for at in range(6_000):
+        found = Tally(**{name.name: 1000 + at for name in fields(Tally)})
+        totals.add([Result(f"s{at % 3}", f"t{at // 3}", "r", "p", share, found) for share in (0.5, 0.25, 0.1)])
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 18_000 * 500
+    assert totals.sets == ["s0", "s1", "s2"]
+    assert [len(totals.of("p", 0.25, name)) for name in (None, "s1", "s9")] == [6000, 2000, 0]
+    assert [one.kept for one in totals.of("p", 0.1, "s0")[:3]] == [1000, 1003, 1030]  # t0, t1, t10
+    assert totals.of("p", 0.3) == totals.of("q", 0.25) == []
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +194,25 @@ def test_a_run_goes_on_where_it_was_stopped(plain: Totals, tmp_path: Path) -> No
     assert {key: tally.figures() for key, tally in added.tasks.items()} == sums(plain)
     with pytest.raises(ConfigError, match="another run"):
         Parts(url, {"paths": ["y"]})
+
+
+def test_parts_that_are_there_do_not_wait_in_memory(plain: Totals, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    events: list[tuple[str, int]] = []
+
+    class Told(Parts):
+        def read(self, chunk: int) -> list[Result] | None:
+            events.append(("read", chunk * engine.CHUNK))
+            return super().read(chunk)
+
+    measured(runs(), SETUP, parts=Parts(str(tmp_path), {}))
+    for jobs in (1, 2):
+        events.clear()
+        again = measured(
+            runs(), SETUP, jobs=jobs, parts=Told(str(tmp_path), {}), tell=lambda n, _: events.append(("told", n))
+        )
+        assert events == [(what, first) for first in (0, 8, 16) for what in ("read", "told")]
+        assert sums(again) == sums(plain)
 
 
 def stop(number: int, results: Any) -> None:

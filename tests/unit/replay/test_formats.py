@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jettison.errors import ConfigError, InvalidInput
+from jettison.replay.files import rows_in
+from jettison.replay.formats import Skipped
 from jettison.replay.measure.library import Library
 from jettison.replay.measure.metrics import summary
 from jettison.replay.measure.run import case_of, replay
 from jettison.replay.measure.trajectory import Trajectory
-from jettison.replay.sources import Intake, trajectories
+from jettison.replay.remote import Remote
+from jettison.replay.sources import REASONS, Intake, files_of, trajectories
 from unit.replay.samples import DONE, GOAL, NEEDED, SAMPLES, chat, responses
 
 
@@ -94,6 +98,20 @@ def test_bad_rows_are_counted_named_and_skipped(tmp_path: Path) -> None:
     assert sum(intake.reasons.values()) == 4
 
 
+def test_reasons_are_one_each_however_many_rows_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.jsonl"
+    rows = [{"messages": chat()}]
+    rows += [{f"key{at}": at} for at in range(300)]
+    rows += [{"messages": [*chat()[:1], *([chat()[0]] * at), 7]} for at in range(200)]
+    path.write_bytes(dump(rows))
+    _, intake = read(path)
+    assert intake.reasons == {"has no messages": 300, "messages[N] is a number, not an object": 200}
+    for at in range(1000):
+        intake.skip(Skipped("x", f"unlike {chr(0x4E00 + at)}"))
+    assert sum(intake.reasons.values()) == intake.skipped == 1500
+    assert len(intake.reasons) == REASONS + 1
+
+
 def test_a_bad_first_row_does_not_hide_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "mixed.jsonl"
     path.write_text("{broken\n" + json.dumps({"messages": chat()}), encoding="utf-8")
@@ -107,6 +125,17 @@ def test_a_bad_file_is_skipped(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "good.json").write_bytes(dump(chat()))
     runs, intake = read(tmp_path)
     assert (len(runs), intake.files, intake.skipped) == (1, 2, 1), intake.examples
+
+
+@pytest.mark.parametrize("content", [b"PAR1 no table at all", b"\x28\xb5\x2f\xfdoopsoopsoops"])
+def test_a_damaged_file_of_other_packages_is_skipped(content: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("zstandard")
+    (tmp_path / "bad.jsonl").write_bytes(content)
+    (tmp_path / "good.json").write_bytes(dump(chat()))
+    runs, intake = read(tmp_path)
+    assert (len(runs), intake.files, intake.skipped) == (1, 2, 1)
+    assert "damaged" in intake.examples[0].why
 
 
 def test_lines_that_are_message_lists_are_a_history_each(tmp_path: Path) -> None:
@@ -177,3 +206,68 @@ def test_actions_in_text_become_calls(tmp_path: Path) -> None:
     assert [need.value for need in case_of(runs[0]).needs[4]] == ["src/parser_table.py"]
     assert runs[0].messages[3]["role"] == "tool"
     assert any("bash" in note for note in runs[0].notes)
+
+
+def test_traces_by_url(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    rows = dump([{"task": "a", "messages": chat()}] * 2)
+    store.pipe_file("/bucket/deep/one/rows.jsonl.gz", gzip.compress(rows))
+    store.pipe_file("/bucket/deep/two/s.json", dump(chat()))
+    store.pipe_file("/bucket/deep/notes.txt", b"no history")
+    (tmp_path / "here.jsonl").write_bytes(rows)
+    paths = [
+        "memory://bucket/deep",
+        "memory://bucket/deep/**/*.json",
+        "memory://bucket/deep/one/rows.jsonl.gz",
+        f"file://{tmp_path}/*.jsonl",
+    ]
+    intake = Intake()
+    runs = list(trajectories(paths, intake))
+    assert [run.set for run in runs] == ["rows", "rows", "deep", "here", "here"]
+    assert (intake.files, intake.skipped) == (3, 0)
+    assert files_of(paths)[0].identity == ("memory:///bucket/deep/one/rows.jsonl.gz", len(gzip.compress(rows)))
+    assert [found.folder for found in files_of(paths[1:2])] == ["two"]
+    for url, kind in (("memory://bucket/none*", InvalidInput), ("zog://x", ConfigError), ("s3://x/y", ConfigError)):
+        if url[:2] == "s3" and find_spec("s3fs"):
+            continue
+        with pytest.raises(kind, match=url[:4]):
+            files_of([url])
+
+
+def test_a_parquet_table_by_url() -> None:
+    fsspec = pytest.importorskip("fsspec")
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    with fsspec.open("memory://tables/t.parquet", "wb") as file:
+        parquet.write_table(
+            pyarrow.Table.from_pylist([{"id": f"r{at}", "messages": chat()} for at in range(100)]), file
+        )
+    assert [run.id for run in trajectories(["memory://tables/t.parquet"], Intake())] == [f"r{at}" for at in range(100)]
+
+
+@pytest.mark.parametrize("pack", ["plain", "gz", "zst"])
+def test_files_that_are_fetched_in_blocks(pack: str) -> None:
+    """Object stores give a file of this class: without `read1`, a block at a time."""
+    fsspec = pytest.importorskip("fsspec")
+    data = dump([{"id": f"r{at}", "messages": chat()} for at in range(50)])
+    if pack == "gz":
+        data = gzip.compress(data)
+    elif pack == "zst":
+        data = pytest.importorskip("zstandard").compress(data)
+
+    class Blocks(fsspec.spec.AbstractBufferedFile):  # type: ignore[misc, name-defined]
+        def _fetch_range(self, start: int, end: int) -> bytes:
+            return data[start:end]
+
+    class Store(fsspec.AbstractFileSystem):  # type: ignore[misc, name-defined]
+        protocol = "blocks"
+
+        def info(self, path: str, **options: Any) -> dict[str, Any]:
+            return {"name": path, "size": len(data), "type": "file"}
+
+        def _open(self, path: str, mode: str = "rb", **options: Any) -> Any:
+            return Blocks(self, path, mode, block_size=1000, size=len(data))
+
+    remote = Remote("blocks://a.jsonl", Store(), "a.jsonl")
+    assert [value["id"] for _, value in rows_in(remote)] == [f"r{at}" for at in range(50)]

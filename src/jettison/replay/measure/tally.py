@@ -15,11 +15,13 @@ __all__ = ["FIGURES", "SHARES", "Tally", "difference", "figure", "spread"]
 
 LEAST, DRAWS = 200, 1_000_000
 """Samples of an interval at least, and rows drawn for one at most: 50,000 tasks take 200 samples, not 1,000."""
+PARTS = 10**9
+"""A share of a request is summed in whole parts of it: sums of floats differ by the order in which workers finish."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Sums over calls; whole numbers all but `reuse` and `seconds`, so that the order of adding changes nothing."""
+    """Sums over calls; whole numbers all but `seconds`, so that the order of adding changes nothing."""
 
     trajectories: int = 0
     calls: int = 0
@@ -46,7 +48,8 @@ class Tally:
     full: int = 0
     full_hit: int = 0
     later: int = 0
-    reuse: float = 0.0
+    reuse: int = 0
+    """In units of 1 / `PARTS`."""
     seconds: float = 0.0
 
     @classmethod
@@ -86,7 +89,7 @@ class Tally:
         self.full_hit += call.full_hit
         if call.before:
             self.later += 1
-            self.reuse += call.hit / call.before
+            self.reuse += PARTS * call.hit // call.before
 
     def add(self, other: Tally) -> None:
         for name in _NAMES:
@@ -116,7 +119,7 @@ SHARES: dict[str, Callable[[Tally], Pair]] = {
     "complete_all": lambda t: (t.pressured - t.lost, t.pressured),
     "alarm": lambda t: (t.alarms, t.raised),
     "cost": lambda t: (_price(t.sent, t.hit), _price(t.full, t.full_hit)),
-    "reuse": lambda t: (t.reuse, t.later),
+    "reuse": lambda t: (t.reuse / PARTS, t.later),
 }
 """The metrics that are one sum over another."""
 COUNTS = ("silent", "raised", "over", "invalid", "calls", "pressured", "oversize", "needed")
@@ -138,8 +141,7 @@ def spread(tasks: Sequence[Tally], name: str) -> Interval | None:
     Tasks are drawn, not runs or calls: runs of a task are near copies, and an interval that took them for
     independent would be too narrow.
     """
-    pairs = [(*SHARES[name](task), 0.0, 1.0) for task in tasks]
-    return _drawn(pairs)
+    return _drawn([SHARES[name](task) for task in tasks])
 
 
 def difference(mine: Sequence[Tally], theirs: Sequence[Tally], name: str) -> tuple[float, Interval] | None:
@@ -152,14 +154,15 @@ def difference(mine: Sequence[Tally], theirs: Sequence[Tally], name: str) -> tup
     return sums[0] / sums[1] - sums[2] / sums[3], span
 
 
-def _drawn(rows: Sequence[tuple[float, float, float, float]]) -> Interval | None:
-    """Interval of a/b − c/d, drawing rows."""
+def _drawn(rows: Sequence[tuple[float, ...]]) -> Interval | None:
+    """Interval of a/b, or of a/b − c/d, drawing rows."""
     if len(rows) < 2 or not any(row[1] for row in rows):
         return None
     draw = random.Random(20261)
     values = []
     for _ in range(max(LEAST, min(SAMPLES, DRAWS // len(rows)))):
-        a, b, c, d = map(sum, zip(*draw.choices(rows, k=len(rows)), strict=True))
+        a, b, *other = map(sum, zip(*draw.choices(rows, k=len(rows)), strict=True))
+        c, d = other or (0.0, 1.0)
         if b and d:
             values.append(a / b - c / d)
     values.sort()
