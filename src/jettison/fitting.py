@@ -233,7 +233,14 @@ class Fitting:
             for name, decision in plan.decisions.items()
             if name not in locks.whole and all(lock.text in decision.text for lock in locks.spans.get(name, ()))
         }
+        binds = (
+            self.kit.traits.voids and not self.policy.reasoning_drop and binds_reasoning(self.kit.model) is not False
+        )
+        turn = max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=-1)
         for unit in self.view.units:
+            if binds and unit.index > turn and any(item.bound for item in unit.items):
+                for item in unit.items:  # the branch ends in what was a finished turn: it runs again
+                    kept.pop(item.id, None)
             # Where an edit does not void reasoning, it and what follows it are one as well.
             kinds = (Kind.CALL, Kind.RESULT) if self.kit.traits.voids else (Kind.CALL, Kind.RESULT, Kind.REASONING)
             joined = [item.id for item in unit.of(*kinds)]

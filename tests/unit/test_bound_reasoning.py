@@ -85,3 +85,15 @@ def test_a_running_turn_that_may_drop_reasoning_has_rare_epochs():
 def test_a_running_turn_of_a_model_that_does_not_check_has_rare_epochs():
     history = loop(40)
     assert epochs(Session(Policy(budget=6_000), wire="anthropic", model="claude-sonnet-4-5"), history) <= 12
+
+
+def test_a_rewind_into_a_finished_turn_has_its_reasoning_again():
+    """Evicted with its unit when the turn was over; in the branch that ends there the turn runs."""
+    order = Call("get_order", {"order_id": "ORD-9913"}, log_text(1, 300))
+    acts = (Act((order,)), Act((order,), thinking="Which one?"), Act((order,)), Reply("This one."))
+    told = render(Script("You help.", (Say("Which?"), *acts, Say("And now?"), *acts, Say("And then?"))), "anthropic")
+    session = Session(Policy(budget=700), wire="anthropic")
+    session.fit(told.messages, system=told.system, tools=told.tools)
+    back = session.fit(told.messages[:7], system=told.system, tools=told.tools)
+    assert back.report.ok
+    assert len(thinking_in(back.messages)) == 1
