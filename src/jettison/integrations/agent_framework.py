@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +146,8 @@ class JettisonCompaction:
         self._conversations = Conversations(policy, wire="openai-chat", archive=archive, vault=vault, most=most)
         self._options = {"instructions": system, "tools": list(tools)}
         self._model = model
+        self.recalls = False
+        """The agent has the recall tool: a strategy is not shown its tools."""
         self.session: Conversation | None = None
         """Of the last call."""
 
@@ -154,6 +157,8 @@ class JettisonCompaction:
         if not given:
             return False
         session = self.session = self._conversations.of(_began(given), self._model)
+        if self.recalls and session.policy.recall is None:
+            session.policy = replace(session.policy, recall=True)
         kept = await _fit(session, given, self._options)
         before = list(map(_state, messages))
         messages[:] = _woven(originals, kept)
@@ -170,6 +175,8 @@ def recall_tool(source: JettisonMiddleware | JettisonCompaction) -> Any:
     def recall_context(**given: Any) -> str:
         return "Nothing was cut yet." if source.session is None else recall_answer(source.session, given)
 
+    if isinstance(source, JettisonCompaction):
+        source.recalls = True
     return FunctionTool(name=NAME, description=DESCRIPTION, func=recall_context, input_model=dict(PARAMETERS))
 
 

@@ -181,6 +181,8 @@ class JettisonCompactor(Compactor):
         self._policy, self._named, self._archive = policy or Policy(), archive, opened(archive)
         self.session: Conversation | None = None
         """Of the last compaction."""
+        self.recalls = False
+        """The agent has the recall tool: a compactor is not shown its tools."""
 
     def to_dict(self) -> dict[str, Any]:
         if self._policy != Policy() or not isinstance(self._named, str | None):
@@ -206,7 +208,8 @@ class JettisonCompactor(Compactor):
 
     def _open(self, messages: Sequence[Any], limit: int) -> Conversation:
         """A session of its own for each time: the history it sees next is what this one leaves."""
-        policy = replace(self._policy, budget=Budget(limit, low_water=1.0))
+        recall = True if self.recalls and self._policy.recall is None else self._policy.recall
+        policy = replace(self._policy, budget=Budget(limit, low_water=1.0), recall=recall)
         return Conversation(policy, wire="openai-chat", archive=self._archive, conversation=_key(messages, ()))
 
 
@@ -220,6 +223,8 @@ def recall_tool(source: JettisonChatGenerator | JettisonCompactor) -> Any:
         given = {"handle": handle, "query": query, "lines": lines, "characters": characters}
         return recall_answer(source.session, given)
 
+    if isinstance(source, JettisonCompactor):
+        source.recalls = True
     return Tool(name=NAME, description=DESCRIPTION, parameters=dict(PARAMETERS), function=recall_context)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -243,6 +244,8 @@ def recall_tool(source: JettisonLLM | JettisonMemory) -> Any:
         given = {"handle": handle, "query": query, "lines": lines, "characters": characters}
         return recall_answer(source.session, given)
 
+    if isinstance(source, JettisonMemory) and source.session.policy.recall is None:
+        source.session.policy = replace(source.session.policy, recall=True)  # a memory is not shown the tools
     return FunctionTool.from_defaults(recall_context, name=NAME, description=DESCRIPTION)
 
 
