@@ -110,7 +110,6 @@ class Run:
         self.weights: dict[str, int] = dict(
             zip(map(_id, self.view.items), map(self.view.cost, self.view.items), strict=True)
         )
-        self.given = sum(self.weights.values())
         self.weights.update((key, one.after) for key, one in self.plan.decisions.items() if key in self.weights)
         self.weight = self.view.fixed + sum(self.weights.values())
         self.fresh: dict[str, Decision] = {}
@@ -341,7 +340,7 @@ class Run:
 
     def rise(self, space: int) -> float:
         """How much higher the mark of a major epoch is where the history is many times the room."""
-        times = self.given / max(1, space)
+        times = sum(map(self.view.cost, self.view.items)) / max(1, space)
         return RISE * min(1.0, max(0.0, (times - FULL_FROM) / (FULL_AT - FULL_FROM)))
 
     def gone(self, item: Item) -> Decision:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, make_dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = [
     "NOTE",
@@ -20,10 +20,14 @@ __all__ = [
     "is_note",
     "is_summary",
     "item_of",
+    "maker_of",
     "reworded",
     "summary_item",
     "units_of",
 ]
+
+
+T = TypeVar("T")
 
 
 class Kind(StrEnum):
@@ -97,20 +101,27 @@ class Item:
     fidelity: Fidelity = Fidelity.FULL
 
 
-# The constructor of a frozen dataclass sets each field through `object.__setattr__`: 7 µs for the 19 of an item, of
-# which every message makes one or more. Its twin that is not frozen takes 0.6 µs, and becomes an Item when it is done.
+def maker_of(frozen: type[T]) -> Callable[..., T]:
+    """`frozen(*values)` for all fields in their order, at a tenth of its price.
+
+    The constructor of a frozen dataclass sets each field through `object.__setattr__`: 7 µs for the 19 of an item, of
+    which every message makes one or more. Its twin that is not frozen takes 0.6 µs, and changes its class when done.
+    """
+    twin: Any = make_dataclass("_Twin", [field.name for field in fields(frozen)], slots=True)  # type: ignore[arg-type]
+
+    def make(*values: Any) -> T:
+        made = twin(*values)
+        made.__class__ = frozen
+        one: T = made
+        return one
+
+    return make
+
+
+item_of = maker_of(Item)
 _NAMES = tuple(field.name for field in fields(Item))
-_Twin: Any = make_dataclass("_Twin", _NAMES, slots=True)
 _values_of = attrgetter(*_NAMES)
 _FIDELITY, _TEXT = _NAMES.index("fidelity"), _NAMES.index("text")
-
-
-def item_of(*values: Any) -> Item:
-    """`Item(*values)` for all fields in their order, at a tenth of its price."""
-    twin = _Twin(*values)
-    twin.__class__ = Item
-    made: Item = twin
-    return made
 
 
 def reworded(item: Item, text: str, fidelity: Fidelity) -> Item:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, make_dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jettison.items import Fidelity, Item, Unit, reworded
+from jettison.items import Fidelity, Item, Unit, maker_of, reworded
 from jettison.task import TaskState
 from jettison.tool_policy import ToolPolicies
 
@@ -170,16 +170,13 @@ class Decision:
     """Of COMPRESSED: which segments are left. A later epoch keeps some of these, never others."""
 
 
-# As `items.item_of`: a frozen constructor takes five times as long, and a first call may evict thousands of items.
-_Twin: Any = make_dataclass("_Twin", [field.name for field in fields(Decision)], slots=True)
+_decision_of = maker_of(Decision)
+"""A first call may evict thousands of items."""
 
 
 def evicted(item: str, reason: str, before: int, handle: str | None, call: int) -> Decision:
     """The decision that drops an item whole."""
-    twin = _Twin(item, Fidelity.GONE, reason, before, 0, "", handle, call, ())
-    twin.__class__ = Decision
-    made: Decision = twin
-    return made
+    return _decision_of(item, Fidelity.GONE, reason, before, 0, "", handle, call, ())
 
 
 @dataclass(frozen=True, slots=True)
