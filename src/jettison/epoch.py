@@ -39,6 +39,9 @@ LONG, HORIZON = 8, 1.5
 limits; the rest goes whole, but for what is protected. In a session old parts were settled when they were new, so
 this only concerns a first call. Without it most of the time of a cold fit of 5,000 messages into 32,000 tokens (30
 limits) is spent on segments that have no chance."""
+ROUGH = 2
+"""Characters a token from which a history may be guessed to be long: English has 4, Russian 3, Chinese 1.4. Below it
+every item is counted at once."""
 BEYOND = f"older than the newest {HORIZON} budgets of a long history"
 SEALED_MOST, YOUNG_LEAST = 0.65, 0.1
 """A minor epoch needs sealed parts under .65 of the room, and room for a tenth of the young ones. With the .4 and .12
@@ -98,6 +101,8 @@ class Outcome:
     degraded: tuple[str, ...] = ()
     steps: tuple[Escalation, ...] = ()
     """What was done because it did not fit, in order."""
+    guessed: bool = False
+    """Some of what was dropped was never counted (`Run.guessed`)."""
 
 
 class Run:
@@ -107,13 +112,11 @@ class Run:
         self.policy, self.request = policy, request
         self.view, self.plan = request.view, request.plan
         self.profile = policy.marks
-        self.weights: dict[str, int] = dict(
-            zip(map(_id, self.view.items), map(self.view.cost, self.view.items), strict=True)
-        )
-        self.weights.update((key, one.after) for key, one in self.plan.decisions.items() if key in self.weights)
-        self.weight = self.view.fixed + sum(self.weights.values())
         self.fresh: dict[str, Decision] = {}
         self.locks = self.protected()
+        self.near: int | None = None
+        self.weights = self.weighed()
+        self.weight = self.view.fixed + sum(self.weights.values())
         self._held: tuple[Locks | None, Sequence[Item]] = None, ()
         self.scores: dict[str, Score] = {}
         self.degraded: list[str] = []
@@ -154,6 +157,46 @@ class Run:
         return Locks(tuple(kept))
 
     # sizes
+
+    def weighed(self) -> dict[str, int]:
+        """Tokens of each item as the plan has it. What an earlier call dropped is not counted again."""
+        items, cost, decisions = self.view.items, self.view.cost, self.plan.decisions
+        if decisions:
+            return {item.id: cost(item) if (one := decisions.get(item.id)) is None else one.after for item in items}
+        if self.request.sent == 0 and sum(len(item.text) for item in items) > ROUGH * LONG * self.view.limit:
+            return self.guessed()
+        return dict(zip(map(_id, items), map(cost, items), strict=True))
+
+    def guessed(self) -> dict[str, int]:
+        """The same of a first call with far more than fits: what lies beyond the horizon and is not protected goes
+        whole, so it is not counted but guessed, by the tokens a character of what is nearer."""
+        cost, held = self.view.cost, self.locks.by_item
+        weights: dict[str, int] = {}
+        near = self.horizon(HORIZON * self.view.limit, lambda unit: sum(map(cost, unit.items)))
+        rest: list[Unit] = []
+        for unit in self.view.units:
+            if unit.index >= near or unit.index < 0 or any(item.id in held for item in unit.items):
+                weights.update((item.id, cost(item)) for item in unit.items)
+            else:
+                rest.append(unit)
+        known = [item for item in self.view.items if item.id in weights]
+        rate = sum(weights.values()) / max(1, sum(len(item.text) for item in known))
+        guesses = {item.id: item.fixed + int(rate * len(item.text)) for unit in rest for item in unit.items}
+        if self.view.fixed + sum(weights.values()) + sum(guesses.values()) > LONG * self.view.limit:
+            self.near = near
+            return weights | guesses
+        return weights | {item.id: cost(item) for unit in rest for item in unit.items}
+
+    def horizon(self, most: float, size: Callable[[Unit], int]) -> int:
+        """Index of the oldest unit among the newest `most` tokens. A huge unit behind little else is one of them: it
+        is cut, not dropped, as there is room for what matters in it."""
+        weight, near = 0, self.view.units[-1].index if self.view.units else 0
+        for unit in reversed(self.view.units):
+            newer, weight = weight, weight + size(unit)
+            if weight > most and newer >= self.view.limit:
+                break
+            near = unit.index
+        return near
 
     def now(self, item: Item) -> int:
         """Tokens of an item as the plan has it."""
@@ -218,13 +261,10 @@ class Run:
 
     def learn(self) -> None:
         """Take in the units that can matter: all, or of a long history what is protected and the newest."""
-        weight, near = 0, self.view.units[-1].index if self.view.units else 0
-        most = (HORIZON if self.weight > LONG * self.view.limit else LONG + 1) * self.view.limit
-        for unit in reversed(self.view.units):
-            newer, weight = weight, weight + self.size([unit])
-            if weight > most and newer >= self.view.limit:
-                break  # a huge unit behind little else is cut, not dropped: there is room for what matters in it
-            near = unit.index
+        near = self.near
+        if near is None:
+            most = HORIZON if self.weight > LONG * self.view.limit else LONG + 1
+            near = self.horizon(most * self.view.limit, lambda unit: self.size([unit]))
         flow, held = self.request.flow, self.locks.by_item
         self.far = [
             unit
@@ -340,7 +380,13 @@ class Run:
 
     def rise(self, space: int) -> float:
         """How much higher the mark of a major epoch is where the history is many times the room."""
-        times = sum(map(self.view.cost, self.view.items)) / max(1, space)
+        decisions, cost = self.request.plan.decisions, self.view.cost
+        given = self.weight if self.near is not None else 0
+        if not given:
+            for item in self.view.items:
+                one = decisions.get(item.id)
+                given += cost(item) if one is None else one.before
+        times = given / max(1, space)
         return RISE * min(1.0, max(0.0, (times - FULL_FROM) / (FULL_AT - FULL_FROM)))
 
     def gone(self, item: Item) -> Decision:
@@ -543,6 +589,7 @@ class Run:
             self.lost(),
             tuple(self.degraded),
             tuple(self.steps),
+            self.near is not None,
         )
 
     def first_edit(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -300,7 +300,7 @@ class Fitting:
             wire=self.wire.name,
             call=self.old.call + 1,
             limit=view.limit,
-            before=self.given_tokens(),
+            given=self.given(outcome),
             after=tokens,
             schemas=self.tools.tokens,
             counter=name,
@@ -321,10 +321,14 @@ class Fitting:
             build_rows=lambda: tuple(rows_of(view, outcome.plan, outcome.locks, evaluate)),
         )
 
-    def given_tokens(self) -> int:
-        """Tokens of the request as it was given, with all tools."""
-        fixed = self.wire.base_tokens + (self.call.prior_tokens or 0)
-        return fixed + self.tools.given + self.weight()
+    def given(self, outcome: Outcome) -> int | Callable[[], int]:
+        """Tokens of the request as it was given, with all tools; what counts them where not all was counted."""
+        fixed = self.wire.base_tokens + (self.call.prior_tokens or 0) + self.tools.given
+        weight = self.weight(outcome)
+        if weight is not None:
+            return fixed + weight
+        costs, items = self.costs, self.taken.items
+        return lambda: fixed + costs.total(items)
 
     def notes(self, outcome: Outcome) -> list[str]:
         notes, ratio = list(self.taken.notes), self.kit.ratio
@@ -339,11 +343,14 @@ class Fitting:
             notes.append(f"evicted before there was a reason to keep it, the archive has it: {names}")
         return notes
 
-    def weight(self) -> int:
-        """Tokens of all items; those of the last call were counted then."""
+    def weight(self, outcome: Outcome) -> int | None:
+        """Tokens of all items, those of the last call were counted then; None where some never were."""
         old, taken = self.old, self.taken
+        if outcome.guessed:
+            return None
         if taken.common == len(old.history.raw) and taken.system is old.history.system:
-            return old.weight + self.costs.total(taken.items[len(old.history.items) :])
+            new = self.costs.total(taken.items[len(old.history.items) :])
+            return None if old.weight is None else old.weight + new
         return self.costs.total(taken.items)
 
     def failed(self, request: Request, error: CannotFit) -> Report:
@@ -359,7 +366,7 @@ class Fitting:
     def finished(self, outcome: Outcome, rendered: Rendered, tokens: int, report: Report) -> tuple[Fitted, State]:
         """What is handed out, and what the next call begins with."""
         taken, state = self.taken, self.state
-        history, weight = taken.taken(), self.weight()
+        history, weight = taken.taken(), self.weight(outcome)
         if self.call.observe:
             seen = replace(self.before, call=self.old.call + 1)
             if state is self.old:  # of another branch nothing is kept: decisions go with their content

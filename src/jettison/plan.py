@@ -343,8 +343,8 @@ class Report:
     wire: str
     call: int
     limit: int
-    before: int
-    """Tokens of the request as given: messages, system, schemas."""
+    given: int | Callable[[], int]
+    """`before`, or what counts it when somebody asks: of a history far over the limit most is never sent."""
     after: int
     """Tokens of the request as fitted."""
     schemas: int
@@ -373,6 +373,11 @@ class Report:
     """observe=True: the decisions were made and not carried out."""
     build_tools: Callable[[], Sequence[ToolCost]] = field(default=tuple, repr=False, compare=False)
     build_rows: Callable[[], Sequence[Row]] = field(default=tuple, repr=False, compare=False)
+
+    @cached_property
+    def before(self) -> int:
+        """Tokens of the request as given: messages, system, schemas."""
+        return self.given if isinstance(self.given, int) else self.given()
 
     @property
     def sendable(self) -> bool:

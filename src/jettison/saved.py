@@ -194,6 +194,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         rows = [[[item.id, item.kind.value, item.unit, cost(item)] for item in record] for record in history.records]
     return {
         **{name: getattr(state, name) for name in _PLAIN},
+        "weight": sum(row[3] for record in rows for row in record) if state.weight is None else state.weight,
         "dropped": state.dropped,
         "summary": [state.summary.text, state.summary.first, state.summary.upto],
         "since": dict(state.since),

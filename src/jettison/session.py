@@ -412,6 +412,8 @@ class Session:
         if not self._state.call:  # the first one of a process also loads the vocabulary, a second or two
             return True
         known = len(self._state.history.raw)
+        if self._state.weight is None:
+            return True
         return self._state.weight + size_of(call.messages[known:], 4 * HEAVY) // 4 >= HEAVY
 
     def _turn(self, call: Call, start: Callable[[Job], None]) -> Turn:

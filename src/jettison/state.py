@@ -42,8 +42,8 @@ class State:
     extra: int = 0
     """Tokens of placeholders, less those of framing that merging saved."""
     tokens: int = 0
-    weight: int = 0
-    """Tokens of all items of `history`, as they came."""
+    weight: int | None = 0
+    """Tokens of all items of `history`, as they came; None: some that were dropped at once were never counted."""
 
     dropped: tuple[str, ...] = ()
     """Tools whose schemas are left out."""

@@ -175,6 +175,37 @@ def test_beyond_the_horizon_a_first_call_drops_whole_units_but_what_is_protected
     assert out.tokens <= weight(messages) // 40
 
 
+def test_what_lies_beyond_the_horizon_is_counted_when_somebody_asks():
+    messages, counted = loop(120), []
+
+    def count(text):
+        counted.append(text)
+        return len(text)
+
+    session = Session(Policy(budget=weight(messages) // 40, counter=count))
+    report = session.fit(messages).report
+    far = [row for row in messages if row["role"] == "tool" and row["content"] not in counted]
+    assert len(far) > 100
+    assert report.after <= weight(messages) // 40
+    assert report.before == 3 + weight(messages)
+    assert sum(row.before for row in report.rows) == weight(messages)
+    again = session.fit(messages).report
+    assert (again.before, again.after) == (report.before, report.after)
+
+
+def test_many_characters_that_are_few_tokens_are_counted_at_once():
+    messages, counted = loop(60), []
+
+    def count(text):
+        counted.append(text)
+        return len(text) // 20
+
+    session = Session(Policy(budget=weight(messages) // 20 // 4, counter=count))
+    report = session.fit(messages).report
+    assert all(row["content"] in counted for row in messages if row["role"] == "tool")
+    assert not any(row.reason.startswith("older than the newest") for row in report.rows)
+
+
 def test_a_goal_that_does_not_fit_keeps_its_request():
     words = "Why does the ledger drain stop at night? "
     messages = join(user(words + "\n```\n" + code_text(3, 9_000) + "\n```"), loop(4)[1:], user("Go on."))

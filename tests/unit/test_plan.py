@@ -108,7 +108,7 @@ def test_a_protection_without_a_span_is_of_the_whole_item():
 def report(**more):
     row = Row("0.0-x", "user", "user", None, 0, 1, Score(1, 1, 1), (), "stub", "old", 9, 3, "h1", "text")
     checks = {name: CheckResult(True, "ok") for name in ("budget", "integrity", "sufficiency")}
-    given = {"wire": "openai-chat", "call": 1, "limit": 9, "before": 9, "after": 3, "schemas": 0, "counter": "o200k"}
+    given = {"wire": "openai-chat", "call": 1, "limit": 9, "given": 9, "after": 3, "schemas": 0, "counter": "o200k"}
     return Report(**given, counter_error="exact", checks=checks, build_rows=lambda: [row, row], **more)
 
 
