@@ -43,14 +43,10 @@ def _no_shape(value: str) -> float:
     return sum(shapes.values()) / len(shapes)
 
 
-def _uncovered(entries: list[Any]) -> list[Any]:
+def _uncovered(entries: list[Any], _: dict[str, float], *, rest: bool) -> list[Any]:
     """The order of `rank`, with a value counting for every segment that holds it."""
     pick = import_module("jettison.ranking").Pick
-    made = [
-        pick(e.rest, -(e.base + sum(worth for _, worth in e.worths)) / e.tokens, e.newest, e.item, e.segment, e.tokens)
-        for e in entries
-    ]
-    return sorted(made)
+    return [pick(rest, *entry[:5]) for entry in sorted(entries)]
 
 
 def _nothing_covered(*_: Any) -> set[str]:

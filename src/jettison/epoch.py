@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from jettison.ranking import Ranking
 from jettison.stages.compress import compress
 from jettison.stages.evict import evict
 from jettison.stages.protect import protect, restored
-from jettison.stages.rank import rank
+from jettison.stages.rank import look_ahead, rank
 from jettison.task import Task
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ LONG, HORIZON = 8, 1.5
 limits; the rest goes whole, but for what is protected. In a session old parts were settled when they were new, so
 this only concerns a first call. Without it most of the time of a cold fit of 5,000 messages into 32,000 tokens (30
 limits) is spent on segments that have no chance."""
+AHEAD = 0.5
+"""Share of the limit from which the next epoch is prepared. Below it a session is as far from one as it has come, and
+may never need it. An epoch of 1,000 messages takes half the time with it."""
 ROUGH = 2
 """Characters a token from which a history may be guessed to be long: English has 4, Russian 3, Chinese 1.4. Below it
 every item is counted at once."""
@@ -233,10 +237,11 @@ class Run:
         room = max(0, self.view.limit - self.view.fixed - hard)
         evictable = total - self.view.fixed - hard
         due = self.due_by(total, evictable, room)
-        if not due and not self.profile.admit_always:
+        space = room + self.size(self.view.units[-1:])
+        if not due and not (self.profile.admit_always and self.oversize(space)):
+            self.prepare(min(self.view.limit - total, int(budget.high_water * room) - evictable))
             return self.outcome("none", self.request.sealed)
         self.learn()
-        space = room + self.size(self.view.units[-1:])
         if self.admit(space):
             total = self.total()
             if total <= self.view.limit and total - self.view.fixed - hard <= budget.high_water * room:
@@ -259,6 +264,25 @@ class Run:
         last = self.size(self.view.units[-1:])
         return self.profile.admit_always and last > max(SMALL, OVERSIZE * (self.room() + last))
 
+    def prepare(self, distance: int) -> None:
+        """Take in a part of what the next epoch will need: as much as the calls until then leave for each, so that it
+        does not have to be done all at once. Nothing depends on when it is done. `distance`: tokens until one is due.
+        """
+        if self.weight < AHEAD * self.view.limit:
+            return
+        flow, waiting = self.request.flow, []
+        for unit in reversed(self.view.units):
+            if len(flow.learnt.get(unit.index, ())) == len(unit.items):
+                break
+            waiting.append(unit)
+        calls = distance / max(1.0, self.weight / max(1, self.view.step))
+        units = waiting[len(waiting) - ceil(len(waiting) / max(1.0, calls)) :][::-1]
+        flow.learn(units)
+        self.about()
+        for unit in units:
+            for item in unit.items:
+                look_ahead(flow, item, self.view.cost(item))
+
     def learn(self) -> None:
         """Take in the units that can matter: all, or of a long history what is protected and the newest."""
         near = self.near
@@ -266,30 +290,41 @@ class Run:
             most = HORIZON if self.weight > LONG * self.view.limit else LONG + 1
             near = self.horizon(most * self.view.limit, lambda unit: self.size([unit]))
         flow, held = self.request.flow, self.locks.by_item
-        self.far = [
+        far = [
             unit
             for unit in self.view.units
             if 0 <= unit.index < near
             and unit.index not in flow.learnt
             and not any(item.id in held for item in unit.items)
         ]
-        far = {unit.index for unit in self.far}
-        near_units = [unit for unit in self.view.units if unit.index not in far]
+        beyond = {unit.index for unit in far}
+        dropped = self.plan.decisions
+        self.far = [unit for unit in far if not all(item.id in dropped for item in unit.items)]
+        near_units = [unit for unit in self.view.units if unit.index not in beyond]
         flow.learn(near_units)
-        arguments = [name for _, schema in self.view.tools for name in declared_arguments(schema)]
-        flow.about(topic_of(span.text for span in self.view.task.goals), [*arguments, *self.view.policies.needed()])
+        self.about()
         items = [item for unit in near_units for item in unit.items]
         self.scores = self.policy.evaluate(self.view, flow, items, self.request.semantic)
+
+    def about(self) -> None:
+        """Tell the statistics what the task is about, and what its tools take."""
+        arguments = [name for _, schema in self.view.tools for name in declared_arguments(schema)]
+        topic = topic_of(span.text for span in self.view.task.goals)
+        self.request.flow.about(topic, [*arguments, *self.view.policies.needed()])
 
     def size(self, units: Sequence[Unit]) -> int:
         return sum(self.now(item) for unit in units for item in unit.items)
 
+    def oversize(self, space: int) -> bool:
+        """Whether the latest unit was never sent, and its results are too large for what there is."""
+        unit = self.view.units[-1]
+        return unit.index >= self.request.sent and self.results(unit) > max(SMALL, OVERSIZE * space)
+
     def admit(self, space: int) -> bool:
         """Cut the oversize results of a unit that was never sent. Returns whether anything was cut."""
-        unit = self.view.units[-1]
-        if unit.index < self.request.sent or self.results(unit) <= max(SMALL, OVERSIZE * space):
+        if not self.oversize(space):
             return False
-        again = self.request.again()
+        unit, again = self.view.units[-1], self.request.again()
         results = self.results(unit, again)
         if results <= max(SMALL, OVERSIZE * space):
             return False

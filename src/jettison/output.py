@@ -42,6 +42,13 @@ class Output:
         self.kit, self.call, self.policy, self.taken = kit, call, policy, taken
         self.old, self.state, self.view, self.added, self.extra = old, state, view, notes, extra
         self.wire, self.costs = kit.wire, kit.costs
+        self._read: tuple[Rendered | None, list[tuple[Item, ...]]] = None, []
+
+    def records(self, rendered: Rendered) -> list[tuple[Item, ...]]:
+        """The items of each message of a rendered request, read once."""
+        if self._read[0] is not rendered:
+            self._read = rendered, self.wire.parse(rendered.messages)[0]
+        return self._read[1]
 
     def appends(self, outcome: Outcome) -> bool:
         """Whether the output is the last one, with what is new behind it."""
@@ -85,10 +92,9 @@ class Output:
 
     def recount(self, request: Request, rendered: Rendered) -> int:
         """Tokens of a rendered request: parsed and counted anew."""
-        records, _ = self.wire.parse(rendered.messages)
         system = [item for item in request.view.items if item.message < 0]
-        items = [*system, *(item for record in records for item in record)]
-        return request.view.fixed - self.extra + self.costs.total(items)
+        items = [*system, *(item for record in self.records(rendered) for item in record)]
+        return request.view.fixed - self.extra + self.costs.once(items)
 
     def kept(self, outcome: Outcome, rendered: Rendered) -> list[Item]:
         """The kept items that are really in the output: sufficiency is judged by what is sent, not by the plan."""
@@ -96,8 +102,7 @@ class Output:
             locked, every = outcome.locks.by_item, bool(self.policy.checks)
             return apply([item for item in self.view.items if every or item.id in locked], outcome.plan)
         items = apply(self.view.items, outcome.plan)
-        records, _ = self.wire.parse(rendered.messages)
-        sent = {item.text for record in records for item in record}
+        sent = {item.text for record in self.records(rendered) for item in record}
         return [item for item in items if item.message < 0 or not item.text or item.text in sent]
 
     def broken(self, rendered: Rendered, outcome: Outcome) -> list[Problem]:
@@ -130,8 +135,7 @@ class Output:
         if tools and last:  # they stand before all messages
             first, again = 0, tokens
         elif first is not None:
-            records, _ = self.wire.parse(rendered.messages[first:])
-            again = self.costs.total(item for record in records for item in record)
+            again = self.costs.once(item for record in self.records(rendered)[first:] for item in record)
         kept = max(0, tokens - again)
         if first is None or not outcome.fresh or self.state is not self.old:
             return CacheEffect(outcome.epoch, first, again, outcome.voided, kept)

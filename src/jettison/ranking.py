@@ -9,6 +9,7 @@ from typing import NamedTuple
 from jettison.compressors.outline import Outline
 from jettison.flow.dependencies import Source, is_keyish
 from jettison.items import Item, Unit
+from jettison.plan import Decision
 
 __all__ = ["HEADER", "WHOLE", "Candidate", "Part", "Pick", "Ranking", "Selection"]
 
@@ -41,6 +42,8 @@ class Part:
     """What its content type says of it; None of a short text, or of one of no known type."""
     held: bool = False
     """It stays present: where no segment of it is kept, its mark is."""
+    written: dict[frozenset[int], tuple[Decision, ...]] = field(default_factory=dict)
+    """What `compress` wrote of it, by the segments that were kept: most texts are cut alike when it tries again."""
 
     def tokens(self, index: int) -> int:
         return self.sizes[index]

@@ -176,3 +176,7 @@ class CountCache:
 
     def total(self, items: Iterable[Item]) -> int:
         return sum(map(self.cost, items))
+
+    def once(self, items: Iterable[Item]) -> int:
+        """The same of items that are not asked about again: those of an output, whose ids are those of the input."""
+        return sum(map(self._weigh, items))

@@ -193,6 +193,15 @@ def test_what_lies_beyond_the_horizon_is_counted_when_somebody_asks():
     assert (again.before, again.after) == (report.before, report.after)
 
 
+def test_a_text_that_is_guessed_at_nothing_goes_like_the_rest():
+    said = [{"type": "text", "text": "0"}] * 5  # of a message's later parts only the text is counted
+    turns = [[{"role": "user", "content": said}, {"role": "assistant", "content": log_text(n, 90)}] for n in range(80)]
+    messages = [*(message for turn in turns for message in turn), {"role": "user", "content": "Go on."}]
+    report = Session(Policy(budget=400), wire="anthropic").fit(messages).report
+    assert report.ok
+    assert report.after <= 400
+
+
 def test_many_characters_that_are_few_tokens_are_counted_at_once():
     messages, counted = loop(60), []
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from jettison.flow.needs import kind, kinds_of
@@ -27,6 +28,11 @@ _TEXTUAL = (Kind.RESULT, Kind.USER, Kind.DOCUMENT)
 
 SEARCHED = 200_000
 """Characters of earlier texts in which an argument is searched, newest first. Bounds the work of one argument."""
+
+
+FEW = 8
+"""Keys of one value that are kept as a tuple, which values of the same keys share: nearly all have one key, and a set
+for each would be a third of what a session keeps."""
 
 
 @lru_cache(maxsize=16_384)
@@ -57,6 +63,8 @@ class Source:
     values: list[tuple[str, ...]]
     ordinal: int
     """Position of its unit among the units learnt."""
+    keys: Sequence[str] = ()
+    """What each leaf is bound to: tool, record path without indices, key. Of text: nothing at all."""
 
     outline: Any = False
     """What its content type says of it, as `rank` found it; False before it was looked at."""
@@ -92,11 +100,6 @@ class Source:
             for part in self.parts.segments:
                 self._texts[part.text] = self._texts.get(part.text, 0) + 1
         return self._texts[self.parts.segments[index].text]
-
-    def keys(self, index: int) -> str:
-        """What a leaf is bound to: tool, record path without indices, key."""
-        part = self.parts.segments[index]
-        return f"{self.item.name}|{_plain_path(part.record)}|{part.key}" if part.key else ""
 
 
 @dataclass(slots=True)
@@ -138,10 +141,16 @@ class Flow:
     _due: list[tuple[Item, int]] = field(default_factory=list)
     """Of a replay: items, with the position of their unit, that are taken in before the next thing is learnt."""
     _ordinals: dict[int, int] = field(default_factory=dict)
-    _holders: dict[str, str] = field(default_factory=dict)
+    _holders: dict[str, Source] = field(default_factory=dict)
+    """By value: the newest text that holds it."""
+    _same: dict[str, str] = field(default_factory=dict)
+    """Each key once: a list of a thousand records names its leaves alike."""
+    _groups: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    """Each group of keys once, for the same reason."""
     _affinity: dict[str, float] = field(default_factory=dict)
     """By value, for the present topic."""
-    _keys_of: dict[str, set[str]] = field(default_factory=dict)
+    _keys_of: dict[str, tuple[str, ...] | set[str]] = field(default_factory=dict)
+    """By value: what it was bound to."""
     _asked: set[str] = field(default_factory=set)
     """Kinds of arguments given in calls so far."""
     _needed: frozenset[str] = frozenset()
@@ -228,37 +237,54 @@ class Flow:
 
     def _produce(self, item: Item, ordinal: int) -> None:
         parts = segment(item.text)
-        values = [segment_values(part) for part in parts.segments]
-        source = self.sources[item.id] = Source(item, parts, values, ordinal)
-        for index, found in enumerate(values):
-            key = source.keys(index)
-            for value in found:
-                self._holders[value] = item.id
-                if key:
-                    known = self._keys_of.setdefault(value, set())
-                    if key not in known:
-                        known.add(key)
-                        self.seen[key] = self.seen.get(key, 0) + 1
-                        if value in self.uses:
-                            self.used[key] = self.used.get(key, 0) + 1
-            if item.kind is Kind.USER:
-                self.stated.update(found)
+        values = list(map(segment_values, parts.segments))
+        keys = self._bound(item, parts)
+        source = self.sources[item.id] = Source(item, parts, values, ordinal, keys)
+        self._holders.update(dict.fromkeys(chain.from_iterable(values), source))
+        if item.kind is Kind.USER:
+            self.stated.update(*values)
+        for key, found in zip(keys, values, strict=bool(keys)):
+            for value in found if key else ():
+                if key not in self._keys_of.get(value, ()):
+                    self._bind(value, key)
+                    self.seen[key] = self.seen.get(key, 0) + 1
+                    if value in self.uses:
+                        self.used[key] = self.used.get(key, 0) + 1
+
+    def _bound(self, item: Item, parts: Segmented) -> list[str]:
+        """What each leaf is bound to; the leaves of a list have one text between them."""
+        if not parts.structured:
+            return []
+        same = self._same
+        names = [f"{item.name}|{_plain_path(part.record)}|{part.key}" if part.key else "" for part in parts.segments]
+        return [same.setdefault(name, name) for name in names]
+
+    def _bind(self, value: str, key: str) -> None:
+        known = self._keys_of.get(value, ())
+        if isinstance(known, set):
+            known.add(key)
+        elif len(known) < FEW:
+            more = (*known, key)
+            self._keys_of[value] = self._groups.setdefault(more, more)
+        else:
+            self._keys_of[value] = {*known, key}
 
     def _consume(self, call: Item, ordinal: int) -> None:
         for name, value in argument_values(call.text):
             self.arguments.add(name.lower())
             self._asked.add(kind(name))
             first = value not in self.uses
-            producer = self._holders.get(value) or self._find(value)
+            holder = self._holders.get(value) or self._find(value)
             self._note(self.uses, value, ordinal)
-            if producer is not None:
+            if holder is not None:
+                producer = holder.item.id
                 self.edges.append(Edge(value, producer, call.id, name))
                 self.produced[producer] = self.produced.get(producer, 0) + 1
             if first:
                 for key in self._keys_of.get(value, ()):
                     self.used[key] = self.used.get(key, 0) + 1
 
-    def _find(self, value: str) -> str | None:
+    def _find(self, value: str) -> Source | None:
         """A used argument that no pattern found: search it in earlier texts, newest first; it becomes a value there.
 
         10–25 % of far uses are sub-paths or phrases (algorithm.md).
@@ -274,8 +300,8 @@ class Flow:
                 for index, part in enumerate(source.parts.segments):
                     if value in part.text.lower():
                         source.values[index] = (*source.values[index], value)
-                        self._holders[value] = source.item.id
-                        return source.item.id
+                        self._holders[value] = source
+                        return source
         return None
 
     def odds(self, value: str, now: int) -> float:
@@ -289,16 +315,24 @@ class Flow:
             z += WORTH.mentioned + WORTH.mentioned_recent * math.exp(-(now - mention.last) / WORTH.fade)
         holder = self._holders.get(value)
         if holder is not None:
-            z += WORTH.newest_recent * math.exp(-(now - self.sources[holder].ordinal) / WORTH.fade)
+            z += WORTH.newest_recent * math.exp(-(now - holder.ordinal) / WORTH.fade)
         if self.topic and len(value) > 5:
             near = self._affinity.get(value)
             z += WORTH.topic * (self.affinity(value) if near is None else near)
         return z + WORTH.stated if value in self.stated else z
 
+    def ahead(self, source: Source) -> None:
+        """Work out now what `odds` will ask of the values of a text and does not change: shape, and nearness to the
+        topic. Two thirds of its time."""
+        for value in chain.from_iterable(source.values):
+            shape_worth(value)
+            if self.topic and len(value) > 5 and value not in self._affinity:
+                self.affinity(value)
+
     def newest(self, value: str) -> int | None:
         """Position of the unit that last showed a value."""
         holder = self._holders.get(value)
-        return None if holder is None else self.sources[holder].ordinal
+        return None if holder is None else holder.ordinal
 
     def affinity(self, value: str) -> float:
         """Share of the words of a compound value that the goal speaks of."""
@@ -307,11 +341,13 @@ class Flow:
         return near
 
     def key_odds(self, source: Source, index: int) -> float:
-        """What the key of a leaf adds: how many of its values were ever used, and how it reads."""
-        key = source.parts.segments[index].key
-        if not key:
+        """What the key of a leaf adds: how many of its values were ever used, and how it reads. The same for all
+        leaves that are bound alike (`Source.keys`)."""
+        name = source.keys[index] if source.keys else ""
+        if not name:
             return 0.0
-        name = source.keys(index)
         rate = 5 * self.used.get(name, 0) / (1 + self.seen.get(name, 0))
-        odds = WORTH.key_rate * min(1.0, rate) + (WORTH.key_name if is_keyish(key) else 0.0)
+        odds = WORTH.key_rate * min(1.0, rate)
+        if WORTH.key_name and is_keyish(source.parts.segments[index].key):
+            odds += WORTH.key_name
         return odds + WORTH.key_needed if self.needs(source, index) else odds

@@ -63,7 +63,7 @@ def features(flow: Flow, value: str, source: Source, index: int, now: int) -> di
         found["stated"] = 1.0
     key = source.parts.segments[index].key
     if key:
-        name = source.keys(index)
+        name = source.keys[index]
         found["key_rate"] = min(1.0, 5 * flow.used.get(name, 0) / (1 + flow.seen.get(name, 0)))
         found["key_name"] = float(is_keyish(key))
         found["key_needed"] = float(flow.needs(source, index))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jettison.compressors.cut import cut, stub
-from jettison.items import Fidelity, Item, Kind
+from jettison.items import Fidelity, Item, Kind, reworded
 from jettison.plan import Decision, Plan, View
 from jettison.ranking import Candidate, Part, Pick, Ranking, Selection
 
@@ -93,9 +93,15 @@ class _Writer:
             handle = self.view.handle(item.text)
             yield Decision(item.id, Fidelity.COMPRESSED, reason, self.view.cost(item), tokens, text, handle, self.call)
         for part in candidate.parts:
-            chosen = {pick.segment for pick in picks if pick.item == part.item.id}
-            chosen.update(label for pick in picks if pick.item == part.item.id for label in pick.labels)
-            yield from self._part(part, frozenset(chosen) | part.forced)
+            chosen = set(part.forced)
+            for pick in picks:
+                if pick.item == part.item.id:
+                    chosen.add(pick.segment)
+                    chosen.update(pick.labels)
+            same = frozenset(chosen)
+            if same not in part.written:
+                part.written[same] = tuple(self._part(part, same))
+            yield from part.written[same]
 
     def _gone(self, items: Iterable[Item], reason: str) -> Iterator[Decision]:
         for item in items:
@@ -117,7 +123,7 @@ class _Writer:
             if item.kind is not Kind.RESULT and not part.held:
                 yield from self._gone([item], "nothing in it is worth its tokens")
                 return
-        after = self.view.cost(replace(item, text=text, fidelity=fidelity))
+        after = self.view.cost(reworded(item, text, fidelity))
         if after >= self._now(item.id, before):
             return
         segments = tuple(sorted(chosen))

@@ -31,14 +31,20 @@ def evict(ranking: Ranking, room: int) -> Selection:
     waiting: dict[int, _Bundle] = {}
     heap: list[tuple[float, int]] = []
     for pick in ranking.picks:
-        while heap and not pick.forced and heap[0][0] <= pick.order:
-            out.open(waiting, heappop(heap))
-        if pick.forced or pick.unit in out.cost:
-            out.take(pick)
+        rest, order, newest, _, _, tokens, _ = pick
+        unit = -newest
+        if rest:
+            while heap and heap[0][0] <= order:
+                out.open(waiting, heappop(heap))
+        if unit in out.cost or not rest:
+            if not rest or out.spent + tokens <= room:
+                out.take(pick)
             continue
-        bundle = waiting.setdefault(pick.unit, _Bundle(OPENING * ranking.candidates[pick.unit].overhead))
+        bundle = waiting.get(unit)
+        if bundle is None:
+            bundle = waiting[unit] = _Bundle(OPENING * ranking.candidates[unit].overhead)
         bundle.add(pick)
-        heappush(heap, (bundle.order, pick.unit))
+        heappush(heap, (bundle.order, unit))
     while heap:
         out.open(waiting, heappop(heap))
     out.restore()
@@ -53,16 +59,24 @@ class _Bundle:
     tokens: float
     gain: float = 0.0
     picks: list[Pick] = field(default_factory=list)
+    order: float = 0.0
+    """Minus the gain per token of all of it."""
 
     def add(self, pick: Pick) -> None:
-        self.gain -= pick.order * pick.tokens
-        self.tokens += pick.tokens if pick.item else 0
+        _, order, _, item, _, tokens, _ = pick
+        self.gain -= order * tokens
+        self.tokens += tokens if item else 0
         self.picks.append(pick)
+        self.order = -self.gain / max(1.0, self.tokens)
 
-    @property
-    def order(self) -> float:
-        """Minus the gain per token of all of it."""
-        return -self.gain / max(1.0, self.tokens)
+
+@dataclass(slots=True)
+class _Text:
+    """A text of which something was taken, or may be."""
+
+    part: Part
+    have: set[int] = field(default_factory=set)
+    records: set[str] = field(default_factory=set)
 
 
 class _Filling:
@@ -72,15 +86,16 @@ class _Filling:
         self.ranking = ranking
         self.room = room
         self.spent = 0
-        self.free = room - sum(entry.overhead for entry in ranking.candidates.values() if entry.must)
+        free = room - sum(entry.overhead for entry in ranking.candidates.values() if entry.must)
+        self.pair = free >= PAIRS
         self.cost: dict[int, int] = {}
         """Tokens spent by unit, of the units that are open."""
         self.selection = Selection()
-        self.parts: dict[str, Part] = {
-            part.item.id: part for candidate in ranking.candidates.values() for part in candidate.parts
+        self.texts: dict[str, _Text] = {
+            part.item.id: _Text(part) for candidate in ranking.candidates.values() for part in candidate.parts
         }
-        self.have: set[tuple[str, int]] = set()
-        self.records: set[tuple[str, str]] = set()
+        self.whole: set[str] = set()
+        """Items that were taken whole."""
 
     def open(self, waiting: dict[int, _Bundle], entry: tuple[float, int]) -> None:
         """Take the picks that wait for a unit, unless more of them joined since the entry was made."""
@@ -93,53 +108,48 @@ class _Filling:
             self.take(pick)
 
     def take(self, pick: Pick) -> None:
-        if pick.item and (pick.item, pick.segment) in self.have:
-            return
-        candidate = self.ranking.candidates[pick.unit]
-        opening = 0 if pick.unit in self.cost else candidate.overhead
-        if not pick.item:
-            if pick.unit in self.cost:
+        rest, _, newest, item, segment, tokens, _ = pick
+        unit, text = -newest, None
+        spent = self.cost.get(unit)
+        cost = self.ranking.candidates[unit].overhead if spent is None else 0
+        if item:
+            if item in self.whole:
                 return
-            cost = opening
-        elif not pick.forced and self.spent + pick.tokens + opening > self.room:
+            text = self.texts.get(item) if segment != WHOLE else None
+            if text is not None and segment in text.have:
+                return
+            cost += tokens
+            if rest and self.spent + cost > self.room:
+                return
+            if text is not None:
+                labels = text.part.labels(segment, pair=self.pair)
+                cost += self._companions(text, segment, labels)
+                if labels:
+                    pick = pick._replace(labels=labels)
+        elif spent is not None:
             return
-        else:
-            pick = self._with_labels(pick)
-            cost = pick.tokens + opening + self._companions(pick)
-        if not pick.forced and self.spent + cost > self.room:
+        if rest and self.spent + cost > self.room:
             return
         self.spent += cost
-        self.cost[pick.unit] = self.cost.get(pick.unit, 0) + cost
+        self.cost[unit] = (spent or 0) + cost
         self.selection.taken.append(pick)
-        self._note(pick)
+        if text is None:
+            self.whole.add(item)
+            return
+        text.have.add(segment)
+        text.have.update(pick.labels)
+        text.records.add(text.part.source.parts.segments[segment].record)
 
-    def _with_labels(self, pick: Pick) -> Pick:
-        part = self.parts.get(pick.item)
-        if part is None or pick.segment == WHOLE:
-            return pick
-        return pick._replace(labels=part.labels(pick.segment, pair=self.free >= PAIRS))
-
-    def _companions(self, pick: Pick) -> int:
+    def _companions(self, text: _Text, segment: int, labels: tuple[int, ...]) -> int:
         """Tokens of the labels that come with a segment, and of its record's path."""
-        part = self.parts.get(pick.item)
-        if part is None or pick.segment == WHOLE:
-            return 0
         tokens = 0
-        for label in pick.labels:
-            if (pick.item, label) not in self.have:
-                tokens += part.tokens(label)
-        record = part.source.parts.segments[pick.segment].record
-        if record and (pick.item, record) not in self.records:
+        for label in labels:
+            if label not in text.have:
+                tokens += text.part.sizes[label]
+        record = text.part.source.parts.segments[segment].record
+        if record and record not in text.records:
             tokens += 2 + len(record) // PATH_CHARACTERS
         return tokens
-
-    def _note(self, pick: Pick) -> None:
-        self.have.add((pick.item, pick.segment))
-        part = self.parts.get(pick.item)
-        if part is None or pick.segment == WHOLE:
-            return
-        self.have.update([(pick.item, label) for label in pick.labels])
-        self.records.add((pick.item, part.source.parts.segments[pick.segment].record))
 
     def restore(self) -> None:
         """Whole units, newest first, while they fit."""
