@@ -86,6 +86,8 @@ class Request:
     """What stands behind the history because it was evicted and is needed again."""
     semantic: Semantic = field(default_factory=Semantic)
     """What embeddings and a judge say of prose."""
+    weight: int | None = None
+    """Tokens of all items as the plan has them, where that is known; None: they are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ class Outcome:
     degraded: tuple[str, ...] = ()
     steps: tuple[Escalation, ...] = ()
     """What was done because it did not fit, in order."""
+    weight: int = 0
+    """Tokens of the items as they are now: without what every request takes."""
     guessed: bool = False
     """Some of what was dropped was never counted (`Run.guessed`)."""
 
@@ -119,8 +123,8 @@ class Run:
         self.fresh: dict[str, Decision] = {}
         self.locks = self.protected()
         self.near: int | None = None
-        self.weights = self.weighed()
-        self.weight = self.view.fixed + sum(self.weights.values())
+        self.guesses: dict[str, int] = {}
+        self.weight = self.view.fixed + self.weighed()
         self._held: tuple[Locks | None, Sequence[Item]] = None, ()
         self.scores: dict[str, Score] = {}
         self.degraded: list[str] = []
@@ -162,34 +166,31 @@ class Run:
 
     # sizes
 
-    def weighed(self) -> dict[str, int]:
-        """Tokens of each item as the plan has it. What an earlier call dropped is not counted again."""
-        items, cost, decisions = self.view.items, self.view.cost, self.plan.decisions
-        if decisions:
-            return {item.id: cost(item) if (one := decisions.get(item.id)) is None else one.after for item in items}
-        if self.request.sent == 0 and sum(len(item.text) for item in items) > ROUGH * LONG * self.view.limit:
-            return self.guessed()
-        return dict(zip(map(_id, items), map(cost, items), strict=True))
+    def weighed(self) -> int:
+        """Tokens of all items as the plan has them. What an earlier call dropped is not counted again."""
+        if self.request.weight is not None:
+            return self.request.weight
+        items = self.view.items
+        first = self.request.sent == 0 and not self.plan.decisions
+        if first and sum(len(item.text) for item in items) > ROUGH * LONG * self.view.limit:
+            self.guess()
+        return sum(map(self.now, items))
 
-    def guessed(self) -> dict[str, int]:
-        """The same of a first call with far more than fits: what lies beyond the horizon and is not protected goes
-        whole, so it is not counted but guessed, by the tokens a character of what is nearer."""
+    def guess(self) -> None:
+        """Of a first call with far more than fits, what lies beyond the horizon and is not protected goes whole: it is
+        not counted but guessed, by the tokens a character of what is nearer."""
         cost, held = self.view.cost, self.locks.by_item
-        weights: dict[str, int] = {}
         near = self.horizon(HORIZON * self.view.limit, lambda unit: sum(map(cost, unit.items)))
-        rest: list[Unit] = []
+        known: list[Item] = []
+        rest: list[Item] = []
         for unit in self.view.units:
-            if unit.index >= near or unit.index < 0 or any(item.id in held for item in unit.items):
-                weights.update((item.id, cost(item)) for item in unit.items)
-            else:
-                rest.append(unit)
-        known = [item for item in self.view.items if item.id in weights]
-        rate = sum(weights.values()) / max(1, sum(len(item.text) for item in known))
-        guesses = {item.id: item.fixed + int(rate * len(item.text)) for unit in rest for item in unit.items}
-        if self.view.fixed + sum(weights.values()) + sum(guesses.values()) > LONG * self.view.limit:
-            self.near = near
-            return weights | guesses
-        return weights | {item.id: cost(item) for unit in rest for item in unit.items}
+            exact = unit.index >= near or unit.index < 0 or any(item.id in held for item in unit.items)
+            (known if exact else rest).extend(unit.items)
+        weight = sum(map(cost, known))
+        rate = weight / max(1, sum(len(item.text) for item in known))
+        guesses = {item.id: item.fixed + int(rate * len(item.text)) for item in rest}
+        if self.view.fixed + weight + sum(guesses.values()) > LONG * self.view.limit:
+            self.near, self.guesses = near, guesses
 
     def horizon(self, most: float, size: Callable[[Unit], int]) -> int:
         """Index of the oldest unit among the newest `most` tokens. A huge unit behind little else is one of them: it
@@ -204,7 +205,16 @@ class Run:
 
     def now(self, item: Item) -> int:
         """Tokens of an item as the plan has it."""
-        return self.weights[item.id]
+        decision = self.plan.decisions.get(item.id)
+        if decision is not None:
+            return decision.after
+        guess = self.guesses.get(item.id)
+        return self.view.cost(item) if guess is None else guess
+
+    def freed(self, decision: Decision) -> int:
+        """Tokens that a decision frees beside what was decided before."""
+        before = self.plan.decisions.get(decision.item)
+        return (decision.before if before is None else before.after) - decision.after
 
     def total(self) -> int:
         return self.weight
@@ -359,15 +369,15 @@ class Run:
     def behind(self) -> bool:
         """Cut the new results of the latest unit, which stand behind all reasoning, until the request fits. Nothing is
         changed where that is not enough."""
-        unit, before = self.view.units[-1], (self.plan, self.fresh, self.weights, self.weight, self.locks)
+        unit, before = self.view.units[-1], (self.plan, self.fresh, self.weight, self.locks)
         if unit.index < self.request.sent:
             return False
-        self.fresh, self.weights = dict(self.fresh), dict(self.weights)
+        self.fresh = dict(self.fresh)
         self.locks = self.eased(unit)
         self.reduce([unit], self.view.limit - (self.total() - self.size([unit])), self.locks)
         if self.total() <= self.view.limit:
             return True
-        self.plan, self.fresh, self.weights, self.weight, self.locks = before
+        self.plan, self.fresh, self.weight, self.locks = before
         return False
 
     def results(self, unit: Unit, but: Collection[str] = ()) -> int:
@@ -427,7 +437,9 @@ class Run:
     def gone(self, item: Item) -> Decision:
         """The decision for an item beyond the horizon."""
         handle = self.view.handle(item.text) if item.text else None
-        return evicted(item.id, BEYOND, self.weights[item.id], handle, self.request.call)
+        guess = self.guesses.get(item.id)
+        before = self.view.cost(item) if guess is None else guess
+        return evicted(item.id, BEYOND, before, handle, self.request.call)
 
     def tail(self, most: float) -> int:
         """Index of the first unit of the tail: the newest units up to `most` tokens, at least the latest.
@@ -481,7 +493,7 @@ class Run:
         unit_of = {item.id: unit.index for unit in units for item in unit.items}
         for decision in decisions:
             index = unit_of[decision.item]
-            freed[index] = freed.get(index, 0) + self.weights[decision.item] - decision.after
+            freed[index] = freed.get(index, 0) + self.freed(decision)
         total, same = 0, 0
         for count, unit in enumerate(units, 1):
             total += freed.get(unit.index, 0)
@@ -492,7 +504,7 @@ class Run:
 
     def change(self, decisions: Sequence[Decision]) -> int:
         """Tokens that the decisions add, less than 0 where they free some."""
-        return sum(decision.after - self.weights[decision.item] for decision in decisions)
+        return -sum(map(self.freed, decisions))
 
     def reduce(self, units: Sequence[Unit], room: int, locks: Locks) -> bool:
         """Reduce units to `room` tokens together, as far as the locks allow."""
@@ -509,9 +521,7 @@ class Run:
         return compress(self.view, ranking, evict(ranking, room), self.plan, room, self.request.call)
 
     def take(self, decisions: Sequence[Decision]) -> None:
-        for decision in decisions:
-            self.weight += decision.after - self.weights[decision.item]
-            self.weights[decision.item] = decision.after
+        self.weight -= sum(map(self.freed, decisions))
         self.plan = self.plan.merged(decisions)
         self.fresh.update((decision.item, decision) for decision in decisions)
 
@@ -624,6 +634,7 @@ class Run:
             self.lost(),
             tuple(self.degraded),
             tuple(self.steps),
+            self.total() - self.view.fixed,
             self.near is not None,
         )
 

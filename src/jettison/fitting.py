@@ -202,7 +202,20 @@ class Fitting:
             binds=binds_reasoning(self.kit.model),
             again=partial(asked_again, self.view.units, self.state.plan, self.kit.recalled),
             notes=(*self.live, *self.added),
+            weight=self.held(),
         )
+
+    def held(self) -> int | None:
+        """Tokens of all items as the plan has them, if only the new ones have to be counted for it."""
+        old = self.old
+        if self.state is not old or old.held is None or not self.continued():
+            return None
+        return old.held + self.costs.total(self.taken.items[len(old.history.items) :])
+
+    def continued(self) -> bool:
+        """Whether the history is that of the last call with new messages behind it."""
+        old, taken = self.old, self.taken
+        return taken.common == len(old.history.raw) and taken.system is old.history.system
 
     def summed(
         self, request: Request, outcome: Outcome, rendered: Rendered, tokens: int
@@ -348,7 +361,7 @@ class Fitting:
         old, taken = self.old, self.taken
         if outcome.guessed:
             return None
-        if taken.common == len(old.history.raw) and taken.system is old.history.system:
+        if self.continued():
             new = self.costs.total(taken.items[len(old.history.items) :])
             return None if old.weight is None else old.weight + new
         return self.costs.total(taken.items)
@@ -377,14 +390,13 @@ class Fitting:
             return Fitted(list(taken.given), self.call.system, report, self.call.tools, every), seen
         appends = self.out.appends(outcome)
         output = list(self.out.base()) if appends else []
+        plain = not taken.mended and (self.out.plain() if appends else not state.output)
         for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
             same = at >= 0 and message is taken.messages[at]
+            plain = plain and same and at == len(output)
             output.append((at, None if same else copied(message)))
-        given, mended = taken.given, taken.mended
-        messages = [
-            given[at] if own is None and at not in mended else copied(message)
-            for (at, own), message in zip(output, rendered.messages, strict=True)
-        ]
+        plain = plain and len(output) == len(taken.given)
+        messages, handed = self.out.copies(output, rendered.messages, plain, state.handed if appends else ())
         self.out.mark(messages, rendered.sources, outcome.sealed)
         new = State(
             history=history,
@@ -402,5 +414,8 @@ class Fitting:
             notes=(*(state.notes if appends else self.live), *self.added),
             since=self.tools.since(),
             learnt=len(state.flow.log),
+            held=outcome.weight,
+            plain=plain,
+            handed=handed,
         )
-        return Fitted(messages, taken.system_out, report, self.tools.sent, tuple(at for at, _ in output)), new
+        return Fitted(messages, taken.system_out, report, self.tools.sent, tuple(rendered.sources)), new

@@ -54,6 +54,8 @@ class Snapshot:
     """Placeholders that were put into a message, by its index."""
     known: int = 0
     """What the vault knew when no message held any of it (`Keeper.known`)."""
+    bare: int = 0
+    """So many leading messages, as given, have no cache marks: they are equal to those of the last call without."""
 
     @property
     def step(self) -> int:
@@ -136,8 +138,10 @@ class History:
                 repaired = (*repaired, f"{spare} cache marks taken off, the oldest: {marks} are left for the messages")
         common = self._common(dicts, vault)
         base = self.awake(wire, dicts, common[0], vault)
-        common = base._common(dicts, vault) if base is not self else common
-        return base._taken(wire, given, dicts, common, system, remote, repaired, vault)
+        if base is not self:
+            common = base._common(dicts, vault)
+        taken = base._taken(wire, given, dicts, common, system, remote, repaired, vault)
+        return replace(taken, bare=taken.common) if base is self and not common[1] else taken
 
     def _taken(
         self,
@@ -315,16 +319,22 @@ def marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
     return tuple(replace(item, synthetic=True) if is_synthetic(item.text) else item for item in record)
 
 
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
 def copied(value: Any) -> Any:
     """A private copy of JSON-like data; strings are shared."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
     if isinstance(value, dict):
         new = dict(value)
         for key, inner in value.items():
-            if type(inner) is not str:
+            if type(inner) not in _ATOMS:
                 new[key] = copied(inner)
         return new
     if isinstance(value, list):
-        return [inner if type(inner) is str else copied(inner) for inner in value]
+        return [inner if type(inner) in _ATOMS else copied(inner) for inner in value]
     return value
 
 

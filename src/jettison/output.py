@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
 
 from jettison.call import Call
 from jettison.epoch import Outcome, Request
 from jettison.errors import Problem
-from jettison.history import Snapshot
+from jettison.history import Snapshot, copied
 from jettison.items import Item
 from jettison.notes import Note, placed
 from jettison.plan import CacheEffect, View, apply
@@ -72,17 +74,50 @@ class Output:
         output = self.state.output
         return output[:-1] if self.added and self.taken.common == len(self.taken.records) else output
 
+    def plain(self) -> bool:
+        """Whether what stays of the last output is the history as it came."""
+        return self.state.plain and self.base() is self.state.output
+
     def appended(self, outcome: Outcome) -> Rendered:
         """The last output, and what is new after it."""
         taken, base = self.taken, self.base()
         first = taken.common - (len(self.state.output) - len(base))
         new = apply([item for record in taken.records[first:] for item in record], outcome.plan)
         tail = self.wire.render(placed(new, self.added, taken.records), taken.messages, first)
-        messages = [taken.messages[at] if message is None else message for at, message in base]
-        sources = [at for at, _ in base]
+        if self.plain():
+            messages, sources = taken.messages[: len(base)], list(range(len(base)))
+        else:
+            messages = [taken.messages[at] if message is None else message for at, message in base]
+            sources = [at for at, _ in base]
         old = [entry for entry in self.state.inserted if entry.message < len(messages)]
         shifted = [replace(entry, message=entry.message + len(messages)) for entry in tail.inserted]
         return Rendered(messages + tail.messages, sources + tail.sources, [*old, *shifted])
+
+    def copies(
+        self,
+        output: Sequence[tuple[int, Message | None]],
+        messages: Sequence[Message],
+        plain: bool,
+        last: Sequence[Message | None],
+    ) -> tuple[list[Any], tuple[Message | None, ...]]:
+        """(the messages to hand out, those of them that are not the caller's own). `plain`: all are as they came.
+
+        `last`: what was handed out for the first of them before. It goes out again, as long as nobody has changed it:
+        to compare takes a tenth of the time of a copy.
+        """
+        given, mended = self.taken.given, self.taken.mended
+        if plain:
+            return list(given), ()
+        out: list[Any] = []
+        own: list[Message | None] = []
+        for (at, changed), message, same in zip_longest(output, messages, last[: len(output)]):
+            if changed is None and at not in mended:
+                out.append(given[at])
+                own.append(None)
+            else:
+                out.append(same if same is not None and same == message else copied(message))
+                own.append(None if changed is None else out[-1])
+        return out, tuple(own)
 
     def rendered(self, request: Request, outcome: Outcome, summary: Rolling) -> Rendered:
         """The kept items, the summary and the notes that hold, as messages."""
@@ -149,7 +184,10 @@ class Output:
         """Put cache marks on finished messages: those that their sources have, or placed ones. In place."""
         call, given = self.call, self.taken.given
         if not self.kit.traits.marks or not self.policy.place_cache_marks:
-            for at, (source, message) in enumerate(zip(sources, messages, strict=True)):
+            for at in reversed(range(len(messages))):
+                source, message = sources[at], messages[at]
+                if 0 <= source < self.taken.bare:
+                    break  # the sources of what stands before it have no marks either
                 if source >= 0 and message is not given[source]:
                     for mark in list(marks_of(plain(given[source])))[-1:]:
                         messages[at] = marked(message, mark) or message

@@ -179,7 +179,21 @@ def _without(vault: Keeper, message: Message) -> Message:
 # the state
 
 _PLAIN = ("sealed", "call", "extra", "tokens", "weight", "learnt")
-_WRITTEN = {"history", "flow", "plan", "output", "inserted", "dropped", "since", "notes", "summary", *_PLAIN}
+_WORKED_OUT = {"held", "handed", "plain"}
+"""What is found again at the first call."""
+_WRITTEN = {
+    *_WORKED_OUT,
+    "history",
+    "flow",
+    "plan",
+    "output",
+    "inserted",
+    "dropped",
+    "since",
+    "notes",
+    "summary",
+    *_PLAIN,
+}
 
 
 def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:

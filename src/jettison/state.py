@@ -44,6 +44,12 @@ class State:
     tokens: int = 0
     weight: int | None = 0
     """Tokens of all items of `history`, as they came; None: some that were dropped at once were never counted."""
+    held: int | None = None
+    """Tokens of them as they were sent; None: not known (the state was loaded, or is of another branch)."""
+    handed: tuple[Message | None, ...] = ()
+    """What was handed out for the messages of `output` that are not as they came."""
+    plain: bool = False
+    """The last output is the history, message for message, as it came."""
 
     dropped: tuple[str, ...] = ()
     """Tools whose schemas are left out."""
@@ -114,4 +120,5 @@ def forked(old: State, taken: Snapshot) -> State:
     if old.summary.text and not holds:
         old = replace(old, summary=NO_SUMMARY, extra=0)
     notes = tuple(note for note in old.notes if note.after < taken.common)
-    return replace(old, flow=Flow(), learnt=0, plan=Plan(decisions), sealed=sealed, output=(), notes=notes)
+    fresh = replace(old, flow=Flow(), learnt=0, output=(), held=None, handed=(), plain=False)
+    return replace(fresh, plan=Plan(decisions), sealed=sealed, notes=notes)

@@ -314,6 +314,19 @@ def test_dependencies_of_an_item():
     assert session.dependencies(rows[0].item) == ()
 
 
+def test_what_a_caller_does_to_an_output_is_not_in_the_next_one():
+    messages, session = HISTORY, fresh()
+    first = session.fit(messages)
+    cut = next(at for at, source in enumerate(first.sources) if first.messages[at] is not messages[source])
+    before = copy.deepcopy(first.messages)
+    again = session.fit(messages)
+    assert again.messages == before
+    again.messages[cut]["content"] = "changed"
+    again.messages[cut]["more"] = [1]
+    assert session.fit(messages).messages == before
+    assert session.fit([*messages, *says("Done.")]).messages[: len(before)] == before
+
+
 def test_after_an_edit_decisions_go_with_the_ordinal_among_equal_items_and_their_kind():
     """Equal texts, of which some were cut: the edited branch has the same ones cut, and never half of a pair."""
     page = log_text(1, 1_500)

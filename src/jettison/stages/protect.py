@@ -56,9 +56,10 @@ def protect(
 
 
 def _instructions(view: View) -> Iterator[Protection]:
-    for item in view.items:
-        if item.kind is Kind.INSTRUCTION:
-            yield Protection(item.id, "instruction", "never: instructions bind every call")
+    for unit in view.units:
+        for item in unit.items if Kind.INSTRUCTION in unit.kinds else ():
+            if item.kind is Kind.INSTRUCTION:
+                yield Protection(item.id, "instruction", "never: instructions bind every call")
 
 
 def _latest(view: View, tight: bool, documents: bool) -> Iterator[Protection]:
@@ -104,13 +105,23 @@ def _goals(view: View, tight: bool, cut: Collection[str]) -> Iterator[Protection
     spans: dict[str, list[Span]] = {}
     for span in view.task.goals:
         spans.setdefault(span.item, []).append(span)
-    items = {item.id: item for item in view.items if item.id in spans}
+    items = _found(spans, view)
     for name, parts in spans.items():
         said = items[name].kind is Kind.USER
         if said and not tight and name not in cut and view.cost(items[name]) <= GOAL_WHOLE * view.limit:
             yield Protection(name, "goal", "the goal changes")
         else:
             yield from (_span(span, "goal", "the goal changes", late=not said) for span in parts)
+
+
+def _found(names: Collection[str], view: View) -> dict[str, Item]:
+    """Items by id, looked for where goals are: among instructions and what the user said."""
+    spoken = (Kind.INSTRUCTION, Kind.USER)
+    units = (unit for unit in view.units if not unit.kinds.isdisjoint(spoken))
+    found = {item.id: item for unit in units for item in unit.items if item.id in names}
+    if len(found) < len(names):
+        found = {item.id: item for item in view.items if item.id in names}
+    return found
 
 
 def _span(span: Span, reason: str, until: str, late: bool = False) -> Protection:
