@@ -68,17 +68,9 @@ class Source:
 
     outline: Any = False
     """What its content type says of it, as `rank` found it; False before it was looked at."""
-    _low: str | None = None
     sizes: list[int] = field(default_factory=list)
     """Tokens of each segment with its key, estimated when first needed."""
     _texts: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def low(self) -> str:
-        """The text in lower case, made when first searched."""
-        if self._low is None:
-            self._low = self.parts.text.lower()
-        return self._low
 
     def measure(self, tokens: int) -> list[int]:
         """Tokens of each segment, with its key and a line break, by its share of the text's `tokens`.
@@ -147,8 +139,8 @@ class Flow:
     """Each key once: a list of a thousand records names its leaves alike."""
     _groups: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     """Each group of keys once, for the same reason."""
-    _affinity: dict[str, float] = field(default_factory=dict)
-    """By value, for the present topic."""
+    _base: dict[str, float] = field(default_factory=dict)
+    """By value what it says itself (`base`), for the present topic."""
     _keys_of: dict[str, tuple[str, ...] | set[str]] = field(default_factory=dict)
     """By value: what it was bound to."""
     _asked: set[str] = field(default_factory=set)
@@ -163,7 +155,7 @@ class Flow:
     def about(self, topic: frozenset[str], arguments: Iterable[str] = ()) -> None:
         """Set the words of the goal, and the names of arguments that the tools at hand declare."""
         if topic != self.topic:
-            self.topic, self._affinity = topic, {}
+            self.topic, self._base = topic, {}
         self.declared = frozenset(map(kind, arguments))
         self._needed = self.declared | self._asked
 
@@ -293,10 +285,11 @@ class Flow:
             return None  # a plain token would have been found as one
         room = SEARCHED
         for source in reversed(self.sources.values()):
-            room -= len(source.low)
+            text = source.parts.text
+            room -= len(text)
             if room < 0:
                 return None
-            if value in source.low:
+            if value in text.lower():
                 for index, part in enumerate(source.parts.segments):
                     if value in part.text.lower():
                         source.values[index] = (*source.values[index], value)
@@ -306,7 +299,8 @@ class Flow:
 
     def odds(self, value: str, now: int) -> float:
         """Log-odds that a later call needs the value, by shape, use and mention (algorithm.md)."""
-        z = WORTH.bias + shape_worth(value)
+        base = self._base.get(value)
+        z = WORTH.bias + (self.base(value) if base is None else base)
         use = self.uses.get(value)
         if use is not None:
             z += WORTH.used + WORTH.used_recent * math.exp(-(now - use.last) / WORTH.fade)
@@ -316,18 +310,22 @@ class Flow:
         holder = self._holders.get(value)
         if holder is not None:
             z += WORTH.newest_recent * math.exp(-(now - holder.ordinal) / WORTH.fade)
-        if self.topic and len(value) > 5:
-            near = self._affinity.get(value)
-            z += WORTH.topic * (self.affinity(value) if near is None else near)
         return z + WORTH.stated if value in self.stated else z
 
+    def base(self, value: str) -> float:
+        """What the value itself says: its shape, and how near it is to the topic. Worked out once for a topic."""
+        worth = shape_worth(value)
+        if self.topic and len(value) > 5 and (near := self.affinity(value)):
+            worth += WORTH.topic * near
+        self._base[value] = worth
+        return worth
+
     def ahead(self, source: Source) -> None:
-        """Work out now what `odds` will ask of the values of a text and does not change: shape, and nearness to the
-        topic. Two thirds of its time."""
+        """Work out now what `odds` will ask of the values of a text and does not change: two thirds of its time."""
+        known = self._base
         for value in chain.from_iterable(source.values):
-            shape_worth(value)
-            if self.topic and len(value) > 5 and value not in self._affinity:
-                self.affinity(value)
+            if value not in known:
+                self.base(value)
 
     def newest(self, value: str) -> int | None:
         """Position of the unit that last showed a value."""
@@ -337,8 +335,7 @@ class Flow:
     def affinity(self, value: str) -> float:
         """Share of the words of a compound value that the goal speaks of."""
         words = _WORD.findall(value)
-        near = self._affinity[value] = sum(map(self.topic.__contains__, words)) / len(words) if words else 0.0
-        return near
+        return sum(map(self.topic.__contains__, words)) / len(words) if words else 0.0
 
     def key_odds(self, source: Source, index: int) -> float:
         """What the key of a leaf adds: how many of its values were ever used, and how it reads. The same for all

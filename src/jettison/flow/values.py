@@ -32,10 +32,11 @@ _DIGIT = re.compile(r"\d")
 
 def canonical(text: str) -> str:
     """A value as it is compared: lower case, white space folded, punctuation at the edges gone."""
-    return _SPACE.sub(" ", text).strip(_EDGE).lower()
+    found = _SPACE.sub(" ", text).strip(_EDGE).lower()
+    return text if found == text else found  # most are so already: one object, not two
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _token_value(token: str) -> str | None:
     """The value a token of running text is, or None for an ordinary word."""
     token = token.strip(_EDGE)
@@ -44,9 +45,15 @@ def _token_value(token: str) -> str | None:
     if token.isdigit():
         return token if len(token) >= 4 else None
     if token.isalpha():
-        return token.lower() if len(token) >= SHORTEST and _CAMEL.search(token) else None
+        return _lower(token) if len(token) >= SHORTEST and _CAMEL.search(token) else None
     structured = any(mark in token for mark in "/._@-:#") or (_DIGIT.search(token) and _LETTER.search(token))
-    return token.lower() if structured and len(token) >= SHORTEST else None
+    return _lower(token) if structured and len(token) >= SHORTEST else None
+
+
+def _lower(token: str) -> str:
+    """In lower case; the same object where it is so already."""
+    low = token.lower()
+    return token if low == token else low
 
 
 def text_values(text: str) -> Iterator[str]:
@@ -67,7 +74,7 @@ def segment_values(segment: Segment) -> tuple[str, ...]:
     return _values_of(segment.text, bool(segment.key))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def _values_of(text: str, leaf: bool) -> tuple[str, ...]:
     found: dict[str, None] = {}
     if len(text) <= LONGEST:
@@ -122,7 +129,6 @@ def _argument_leaves(value: Any, name: str, split: int, depth: int = 0) -> Itera
         yield name, str(value)
 
 
-@lru_cache(maxsize=65_536)
 def shape_worth(value: str) -> float:
     """Log-odds that a value of this shape is needed by a later call. Weights: algorithm.md ("Worth"), fitted on
     half of the tasks of five recorded sets; without them support at 25 % falls by 13.8 points on tau-airline, by 2–3

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from jettison.flow.dependencies import Flow
 from jettison.items import Item, Kind
 from jettison.plan import View
-from jettison.relevance.context import CHOICES, Context, keys_of, words_of
+from jettison.relevance.context import CHOICES, Context, keys_of, numbers_of
 
 __all__ = ["RULES", "Context", "relevance"]
 
@@ -34,10 +34,10 @@ FADE = 10
 """Steps after which a use has faded to 1/e, as for values (flow/weights)."""
 
 
-def _overlap(item: Item, words: frozenset[str]) -> float:
+def _overlap(item: Item, words: frozenset[int]) -> float:
     if not words or not item.text:
         return 0.0
-    return min(1.0, len(words_of(item.text) & words) / min(12, len(words)))
+    return min(1.0, len(words.intersection(numbers_of(item.text))) / min(12, len(words)))
 
 
 def kind(item: Item, view: View, flow: Flow, context: Context) -> float:

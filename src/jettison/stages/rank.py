@@ -18,7 +18,7 @@ from jettison.flow.dependencies import Flow, Source
 from jettison.items import Fidelity, Item, Kind, Unit, reworded
 from jettison.plan import Locks, Plan, Score, View
 from jettison.ranking import HEADER, WHOLE, Candidate, Part, Pick, Ranking
-from jettison.relevance.context import keys_of, words_of
+from jettison.relevance.context import keys_of, numbers_of
 
 __all__ = ["look_ahead", "rank"]
 
@@ -168,7 +168,7 @@ def look_ahead(flow: Flow, item: Item, tokens: int) -> None:
         source.measure(tokens - item.fixed)
         _outline(source, tokens)
         flow.ahead(source)
-    words_of(item.text)
+    numbers_of(item.text)
     keys_of(item.text)
 
 
