@@ -59,9 +59,9 @@ def _checked(session: Session, sent: Sequence[Any]) -> Iterator[str]:
             yield "reduced"
             yield from _compared(session, decision.handle, texts.get(decision.item))
     for handle in _REF.findall(json.dumps(sent, ensure_ascii=False)):
-        if handle in session._handles:  # else a word of the trajectory itself
+        if handle in session._shelf.texts:  # else a word of the trajectory itself
             yield "named"
-            yield from _compared(session, handle, session._handles[handle])
+            yield from _compared(session, handle, session._shelf.texts[handle])
 
 
 def _compared(session: Session, handle: str, original: str | None) -> Iterator[str]:

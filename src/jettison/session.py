@@ -14,17 +14,15 @@ from jettison.call import Call, Store
 from jettison.driving import Effect, Turn, drive, drive_async
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, StoreConflict
 from jettison.gate import Gate
-from jettison.items import Fidelity
 from jettison.plan import Edge, Fitted, Report
 from jettison.policy import Policy
-from jettison.protocols import Archive, ConversationArchive, Embedder, StateStore, VectorCache
+from jettison.protocols import Archive, Embedder, StateStore
 from jettison.task import Stage, Task
 from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting
     from jettison.relevance.ahead import Job
-    from jettison.relevance.effects import Keep, LookUp
     from jettison.state import State
     from jettison.vault import Keeper, Rehydrator, Vault
 
@@ -44,9 +42,6 @@ HEAVY = 1_000
 .1 ms. With 10,000 a loop of 500 tasks was away for 3.5 s when all of them began (`make soak`, 2 cores)."""
 ATTEMPTS = 5
 """Times that a call is done again on the state that another worker saved in between."""
-OWN, SHARED = 10, 16
-"""Letters of a handle. In an archive of one session a handle that is taken gets more letters; in a shared one nobody
-can look ahead, so it has 48 bits: among a million texts two share a handle with a chance of 0.2 %."""
 
 
 class Session:
@@ -76,30 +71,25 @@ class Session:
         vault: Vault | None = None,
     ) -> None:
         # The pipeline is two thirds of the package's import time: it is loaded with the first session, not before.
-        from jettison.archive import MemoryArchive, opened
+        from jettison.archive import opened
         from jettison.background import Background
-        from jettison.compressors.cut import handle_for
         from jettison.flow.task_state import TaskReader
         from jettison.relevance.cascade import Memory
+        from jettison.shelf import Shelf
         from jettison.state import State
         from jettison.tokens import CountCache, counter_for
         from jettison.wire import TRAITS, wire_named
 
         self.policy = policy if isinstance(policy, Policy) else Policy(budget=policy)
         self.wire, self.traits, self.model = wire_named(wire), TRAITS[wire], model
-        self.archive: Archive = opened(archive)
-        self._private, self._waits = archive is None, not isinstance(self.archive, MemoryArchive)
-        self.conversation = os.urandom(8).hex() if conversation is None else conversation
+        self._shelf = Shelf(opened(archive), private=archive is None, own=conversation)
         self.vault: Keeper | None = None if vault is None else vault.open(self.conversation)
-        self._own, self._pinned = conversation, frozenset[str]()
         self.task = Task()
         self.counter = counter_for(self.policy.counter, model, self.traits.family)
         self._costs = CountCache(self.counter)
         self._reader = TaskReader()
         self._state = State()
         self._ratio = 1.0
-        self._handles: dict[str, str] = {}
-        self._handle_for = handle_for
         self._memory, self._embedder = Memory(), self._named_embedder()
         self._gate, self._background = Gate(), Background()
         self._store: StateStore | None = None
@@ -116,6 +106,20 @@ class Session:
             self._store = opened_store(store)
             # Two workers may open operations at the same time: their ids must differ.
             self.task._count = int.from_bytes(os.urandom(5), "big")
+
+    @property
+    def archive(self) -> Archive:
+        """Where what is evicted is kept."""
+        return self._shelf.archive
+
+    @archive.setter
+    def archive(self, archive: Archive) -> None:
+        self._shelf.archive = archive
+
+    @property
+    def conversation(self) -> str:
+        """Under which key archive, store and vault have this conversation."""
+        return self._shelf.conversation
 
     # the calls
 
@@ -180,9 +184,7 @@ class Session:
 
         Of this conversation where it was given a key, else of the whole archive.
         """
-        if self._own is not None and isinstance(self.archive, ConversationArchive):
-            return self.archive.search(query, limit, conversation=self._own)
-        return self.archive.search(query, limit)
+        return self._shelf.search(query, limit)
 
     def enter(self, stage: Stage) -> None:
         """Hold only what a stage's operations need, from the next call on; what the others need waits.
@@ -269,7 +271,7 @@ class Session:
         session = cls(
             policy, wire=found["wire"], model=model or found["model"], archive=archive, conversation=found["own"]
         )
-        session.conversation = found["conversation"]
+        session._shelf.conversation = found["conversation"]
         if vault is not None:
             session.vault = vault.open(session.conversation)
         session._adopt(found, 0)
@@ -319,11 +321,11 @@ class Session:
                 "format": FORMAT,
                 "wire": self.wire.name,
                 "model": self.model,
-                "own": self._own,
+                "own": self._shelf.own,
                 "conversation": self.conversation,
                 "counter": describe(self.counter)[0],
                 "ratio": self._ratio,
-                "pinned": sorted(self._pinned),
+                "pinned": sorted(self._shelf.pinned),
                 "vault": None if self.vault is None else self.vault.names(),
                 "state": written(state, self._costs.cost),
                 "task": written_task(self.task),
@@ -352,7 +354,7 @@ class Session:
         self._declared = copy_task(theirs)
         self._state, self._version = state, version
         self._ratio = self._ratio if self._measured else float(data["ratio"])
-        self._pinned = self._pinned.union(data["pinned"])
+        self._shelf.pinned = self._shelf.pinned.union(data["pinned"])
         self._reader._limits.update({(what, number): (step, calls) for what, number, step, calls in data["limits"]})
 
     def _refresh(self) -> None:
@@ -443,20 +445,6 @@ class Session:
 
         return self.policy.embedder or LocalEmbedder()
 
-    def _kept_vectors(self) -> str:
-        """The name under which the archive keeps vectors; empty where it is the session's own, or keeps none."""
-        if self._embedder is None or self._private or not isinstance(self.archive, VectorCache):
-            return ""
-        return str(getattr(self._embedder, "identity", ""))
-
-    def _vectors(self, effect: LookUp | Keep) -> Any:
-        from jettison.relevance.effects import Keep, kept, looked_up
-
-        assert isinstance(self.archive, VectorCache)
-        if isinstance(effect, Keep):
-            return kept(effect, self.archive, self.conversation)
-        return looked_up(effect, self.archive)
-
     def _steps(self, call: Call) -> Generator[Effect, Any, tuple[Fitted, State, Callable[[], None] | None, Job | None]]:
         from jettison.carrying import carried, carried_async
         from jettison.relevance.ahead import TakeIn
@@ -488,11 +476,11 @@ class Session:
                 if isinstance(effect, TakeIn):
                     answer = self._background.taken()
                 elif isinstance(effect, LookUp | Keep):
-                    answer = yield Effect(partial(self._vectors, effect), self._waits)
+                    answer = yield Effect(partial(self._shelf.vectors, effect), self._shelf.waits)
                 elif not isinstance(effect, Store):
                     answer = yield Effect(partial(carried, effect), True, partial(carried_async, effect))
                 elif effect.texts:
-                    yield Effect(partial(self._put, effect), self._waits)
+                    yield Effect(partial(self._shelf.put, effect.texts, self._state.plan), self._shelf.waits)
             if self._store is None:
                 return fitted, state, None, fitting.consulting.job
             try:
@@ -526,49 +514,18 @@ class Session:
             task=copy_task(self.task),
             costs=self._costs,
             reader=self._reader,
-            handle=self._handle,
+            handle=self._shelf.handle,
             ratio=self._ratio,
-            recalled=self._recalled,
+            recalled=self._shelf.recalled,
             embedder=self._embedder,
             memory=self._memory,
-            kept=self._kept_vectors(),
+            kept=self._shelf.keeps(self._embedder),
             vault=self.vault,
         )
         fitting = Fitting(kit, call, self._state)
         if fitting.old is not self._state:
-            self._recover(fitting.old)
+            self._shelf.recover(fitting.old)
         return fitting
-
-    def _recalled(self, text: str) -> str | None:
-        """The handle of a text that this session archived, or of which this is the part that the recall tool gives."""
-        from jettison.recall import is_recalled
-
-        letters = OWN if self._private else SHARED
-        return is_recalled(text, self._handles.__getitem__, lambda whole: self._handle_for(whole, letters))
-
-    def _recover(self, state: State) -> None:
-        """After a load: the texts behind the handles are those of the history."""
-        texts = {item.id: item.text for item in state.history.items}
-        for decision in state.plan.decisions.values():
-            text = texts.get(decision.item)
-            if decision.handle and text:
-                self._handles.setdefault(decision.handle, text)
-                if self._private:
-                    self.archive.put(decision.handle, text)
-
-    def _put(self, effect: Store) -> None:
-        if not isinstance(self.archive, ConversationArchive):
-            for handle, text in effect.texts.items():
-                self.archive.put(handle, text)
-            return
-        # What the last output shows stays pinned as well: if this call fails, that is what the agent goes on with.
-        live = effect.texts.keys() | {
-            decision.handle
-            for decision in self._state.plan.decisions.values()
-            if decision.handle and decision.fidelity is not Fidelity.GONE
-        }
-        self.archive.put_many(effect.texts, self.conversation, release=self._pinned - live)
-        self._pinned = frozenset(live)
 
     # one call
 
@@ -604,15 +561,6 @@ class Session:
             return out
 
         return call, join
-
-    def _handle(self, text: str) -> str:
-        """The handle of a text: 30 bits among the session's own, 48 in an archive that others may write to."""
-        letters = OWN if self._private else SHARED
-        while True:
-            handle = self._handle_for(text, letters)
-            if self._handles.setdefault(handle, text) == text:
-                return handle
-            letters += 2
 
 
 def fit(

@@ -120,7 +120,7 @@ def test_a_call_that_failed_leaves_no_trace(wire, data):
     other = data.draw(histories(wire))
     archive = Moody()
     one, two = session_for(history, budget), session_for(history, budget, archive=archive)
-    one._private = False  # the same handles
+    one._shelf.private = False  # the same handles
     for prefix in history.prefixes():
         archive.broken = True
         for branch in ([*prefix, *other.messages], prefix, other.messages):
@@ -182,7 +182,7 @@ def test_fit_is_the_first_call_of_a_fresh_session(wire, data):
     one, store = fit_once(history, budget), MemoryStore()
     policy = Policy(budget=budget, counter="o200k")
     two = Session(policy, wire=wire, store=store, conversation="chat", archive=MemoryArchive())
-    two._private = True  # the same handles
+    two._shelf.private = True  # the same handles
     got = fit_in(two, history)
     assert (one is None) == (got is None)
     assert one is None or same(one.messages, got.messages)

@@ -165,7 +165,7 @@ def test_on_every_wire_handles_stand_where_the_tool_is(wire, data):
     except CannotFit:
         return
     inserted = [entry.text for entry in done.report.inserted if entry.why in ("stub", "gap", "summary", "note")]
-    named = [text for text in inserted if any(handle in text for handle in session._handles)]
+    named = [text for text in inserted if any(handle in text for handle in session._shelf.texts)]
     assert with_tool or not named
     cuts = [text for text in inserted if is_synthetic(text)]
     assert not with_tool or all(HANDLE.search(text.split("\n")[0]) for text in cuts)

@@ -184,12 +184,12 @@ def test_a_fit_whose_texts_cannot_be_stored_changes_nothing(tmp_path, spoil, wor
     archive.put("bofidu", "text")
     session = Session(600, archive=archive, conversation="chat")
     session.fit(MESSAGES[:1])
-    state, pinned = session._state, session._pinned
+    state, pinned = session._state, session._shelf.pinned
     spoil(archive)
     with pytest.raises(ArchiveError, match=rf"a\.db: .*{words}"):
         session.fit(MESSAGES)
     assert session._state is state
-    assert session._pinned == pinned
+    assert session._shelf.pinned == pinned
     if hasattr(archive, "other"):
         archive.other.close()
     archive.close()
