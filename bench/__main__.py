@@ -9,7 +9,7 @@ from bench import relevance as consulted
 from bench import scale as scaled
 from bench import speed as speed_runs
 from bench import sweep as sweeps
-from bench.policies import POLICIES
+from bench.policies import POLICIES, REFERENCES
 from bench.replay import run, save
 from bench.tables import losses, quality_tables
 from bench.traces import sets
@@ -85,7 +85,7 @@ def _names(given: str, known: list[str]) -> list[str]:
 
 
 def _quality(options: argparse.Namespace, limit: int | None) -> None:
-    policies = _names(options.policies, list(POLICIES))
+    policies = _names(options.policies, [*POLICIES, *REFERENCES])
     fractions = [float(part) for part in options.fractions.split(",")]
     results = run(_names(options.sets, sets()), policies, fractions, limit, options.jobs)
     save("quality", results)

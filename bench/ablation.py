@@ -81,7 +81,7 @@ VARIANTS = (
     Variant("κ (the Score)", names={f"{RANK}:KAPPA": 0.0}),
     Variant("content types", names={f"{RANK}:OUTLINED": NEVER}),
     Variant("clipped arguments", names={f"{RANK}:clip": _whole}),
-    Variant("oldest units spared", names={f"{EPOCH}:PREFIX": -1.0}),
+    Variant("oldest units spared", names={f"{EPOCH}:SPARED": -1.0}),
     Variant("admission", names={f"{EPOCH}:OVERSIZE": float(NEVER)}),
     Variant("tail", names={f"{EPOCH}:TAIL": 0.0}),
 )

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.traces import Trajectory, load
-from jettison.replay.measure.run import Replay, replay, replay_all
+from bench.policies import make
+from bench.traces import Trajectory, forget, load
+from jettison.replay.measure.run import Replay, case_of, replay
 
 __all__ = ["Job", "Replay", "replay", "run", "save"]
 
@@ -27,7 +28,13 @@ class Job:
 
 
 def _work(job: Job) -> list[Replay]:
-    return replay_all(job.trajectory, job.policies, job.fractions)
+    forget()
+    case = case_of(job.trajectory)
+    return [
+        replay(case, policy, fraction, under=make(policy, case))
+        for policy in job.policies
+        for fraction in job.fractions
+    ]
 
 
 def run(

@@ -28,7 +28,8 @@ class Budget:
     starts. 1.0: as late as possible, since every rewrite re-bills the prefix (algorithm.md: evicting to the
     brim at every step costs .78–1.09 of no eviction, rare epochs .47–.83)."""
     low_water: float = 0.7
-    """Share of the evictable room an epoch goes down to. 0.7: algorithm.md, recipe SAFE."""
+    """Share of the evictable room an epoch goes down to, up to .35 less deep where the oldest units are worth more as a
+    cached prefix. 0.7: algorithm.md, recipe SAFE."""
 
     def __post_init__(self) -> None:
         for name in ("window", "reserve_output", "reserve_tools"):

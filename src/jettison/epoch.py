@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import ceil
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -47,19 +48,19 @@ ROUGH = 2
 """Characters a token from which a history may be guessed to be long: English has 4, Russian 3, Chinese 1.4. Below it
 every item is counted at once."""
 BEYOND = f"older than the newest {HORIZON} budgets of a long history"
-SEALED_MOST, YOUNG_LEAST = 0.65, 0.1
-"""A minor epoch needs sealed parts under .65 of the room, and room for a tenth of the young ones. With the .4 and .12
-of algorithm.md ("Step") minor ones are so rare that cost is .01 (mcpmark) and .02 (toolathlon) higher, support the
-same."""
 RISE, FULL_FROM, FULL_AT = 0.1, 5, 8
 """A major epoch goes down to .6 of the room, and to .7 where the history is 8 times the room and more (from 5 times on
 in between). At 10 % of the body strict support rises by .7 / .7 / 2.6 / .4 (mcpmark / swe-lm32b / tau-airline /
 toolathlon), cost by .007 to .023; at 25 % nothing changes. With .2, above the low-water mark: .8 to 4.6, cost .02 to
 .05."""
-PREFIX = 0.05
-"""Share of the room that an epoch leaves on the table so as not to change the oldest units, which stay cached. Cost
-at 25 % falls by .022 / .022 / .038 / .023 (mcpmark / swe-lm32b / tau-airline / toolathlon), strict support changes by
-−.2 / −.2 / −.9 / +.8. With .1: cost −.05 … −.07, support −1.1 / −1.3 / −3.5 / +1.0."""
+SPARED, GAIN_LEAST = 0.35, 0.1
+"""An epoch leaves the oldest units as they are, which stay cached, where that costs the fewest tokens billed anew for
+each token freed: of what it would free it leaves at most .35 of the room, and frees .1 at least. Against .05 left for
+the oldest units, and minor epochs of their own below (mcpmark / swe-lm32b / tau-airline / toolathlon): cost −.035 /
+−.025 / −.058 / −.026 at 25 %, strict support +.1 / −.1 / +1.8 / +.4, completeness +1.0 / +.3 / +2.5 / +2.4; at 10 %
+cost −.014 to −.029, support +.6 to +2.1. There are half as many epochs again, most of them short. With .5 left: cost
+.008 higher on average. A price in place of the quotient (two tokens billed for one freed): cost .005 higher,
+completeness .6 lower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +398,6 @@ class Run:
         )
 
     def epoch(self, space: int, low: float) -> Outcome:
-        minor_mark, major_mark = min(low, self.profile.minor), min(low, self.profile.major + self.rise(space))
         tail = self.tail(TAIL * space)
         before = self.total()
         self.take([self.gone(item) for unit in self.far for item in unit.items])
@@ -405,23 +405,14 @@ class Run:
         evictable = [
             unit for unit in self.view.units if unit.index < tail and unit.index not in far and not self.frozen(unit)
         ]
-        sealed = [unit for unit in evictable if unit.index < self.request.sealed]
-        young = [unit for unit in evictable if unit.index >= self.request.sealed]
-        rest = self.size([unit for unit in self.view.units if unit.index >= tail])
-        weight = self.size(sealed)
-        kind = "major"
-        fits = weight <= SEALED_MOST * space and minor_mark * space - weight - rest >= YOUNG_LEAST * self.size(young)
-        if sealed and young and fits:
-            kind = "minor"
-            self.to_mark(young, minor_mark)
-        if kind == "major" or self.total() > self.view.limit:
-            kind = "major"
-            self.to_mark(evictable, major_mark if sealed else minor_mark)
+        sealed = {item.id for unit in evictable if unit.index < self.request.sealed for item in unit.items}
+        mark = self.profile.major + self.rise(space) if sealed else self.profile.minor
+        self.to_mark(evictable, min(low, mark))
         if self.total() > self.view.limit:
             self.escalate()
         if self.total() >= before:
             return self.outcome("none", self.request.sealed)
-        return self.outcome(kind, tail)
+        return self.outcome("minor" if sealed and sealed.isdisjoint(self.fresh) else "major", tail)
 
     def rise(self, space: int) -> float:
         """How much higher the mark of a major epoch is where the history is many times the room."""
@@ -473,34 +464,36 @@ class Run:
         span = max(0, self.view.limit - self.view.fixed - hard)
         target = self.view.fixed + hard + mark * span
         room = max(0, int(target) - (self.total() - self.size(units)))
-        ranking = self.ranked(units, self.locks)
-        decisions = self.chosen(ranking, room)
-        sent = bool(units) and units[0].index < self.request.sent  # else nothing of it is in a cache
-        same = self.spared(units, decisions, PREFIX * span) if sent else 0
-        if same:
-            kept, left = units[:same], units[same:]
-            again = self.chosen(ranking.only({unit.index for unit in left}), max(0, room - self.size(kept)))
-            if self.size(units) + self.change(again) <= room:
-                decisions = again
+        decisions = self.chosen(self.ranked(units, self.locks), room)
+        if units and units[0].index < self.request.sent:  # else nothing of it is in a cache
+            decisions = self.but_spared(units, decisions, span)
         self.take(decisions)
 
-    def spared(self, units: Sequence[Unit], decisions: Sequence[Decision], most: float) -> int:
-        """How many of the oldest units are better left as they are: all that the decisions free in them is `most`.
+    def but_spared(self, units: Sequence[Unit], decisions: list[Decision], span: int) -> list[Decision]:
+        """The decisions without those on the oldest units that are better left as they are.
 
-        What stands before the first change stays cached; what stands behind it is billed anew.
+        What stands before the first change stays cached, what stands behind it is billed anew; and the less an epoch
+        frees, the sooner the next one comes. So the best place for the first change is where the tokens behind it, for
+        each token freed, are fewest.
         """
         freed: dict[int, int] = {}
         unit_of = {item.id: unit.index for unit in units for item in unit.items}
         for decision in decisions:
             index = unit_of[decision.item]
             freed[index] = freed.get(index, 0) + self.freed(decision)
-        total, same = 0, 0
-        for count, unit in enumerate(units, 1):
-            total += freed.get(unit.index, 0)
-            if total > most:
+        after = self.size([unit for unit in self.view.units if units[-1].index < unit.index < self.request.sent])
+        left = sum(freed.values())
+        billed = self.size(units) - left + after
+        best, first, most = billed / max(1, left), units[0].index, left - SPARED * span
+        for unit, following in pairwise(units):
+            left -= freed.get(unit.index, 0)
+            billed -= self.size([unit]) - freed.get(unit.index, 0)
+            if left < max(most, GAIN_LEAST * span):
                 break
-            same = count
-        return same if total > most and any(unit.index in freed for unit in units[:same]) else 0
+            if billed <= best * left:
+                best, first = billed / max(1, left), following.index
+        spared = [decision for decision in decisions if unit_of[decision.item] >= first]
+        return spared if self.total() + self.change(spared) <= self.view.limit else decisions
 
     def change(self, decisions: Sequence[Decision]) -> int:
         """Tokens that the decisions add, less than 0 where they free some."""

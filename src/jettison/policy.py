@@ -41,9 +41,9 @@ class Profile:
     """Marks and admission that go together; algorithm.md has a row for each."""
 
     minor: float
-    """Low-water mark L of an epoch that leaves sealed parts alone."""
+    """Low-water mark L of the first epoch."""
     major: float
-    """Low-water mark M of an epoch that reconsiders everything."""
+    """Low-water mark M of the later ones."""
     admit_always: bool
     """Whether an oversize unit is cut on arrival even where the request fits."""
 

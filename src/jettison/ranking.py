@@ -131,11 +131,6 @@ class Ranking:
     picks: tuple[Pick, ...]
     """Forced ones first, then best first."""
 
-    def only(self, units: Collection[int]) -> Ranking:
-        """The same for some of the units; the others stay as they are, so what they hold stays covered."""
-        candidates = {index: candidate for index, candidate in self.candidates.items() if index in units}
-        return Ranking(candidates, tuple(pick for pick in self.picks if pick.unit in candidates))
-
 
 @dataclass(slots=True)
 class Selection:
