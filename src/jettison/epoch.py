@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil
-from operator import attrgetter
-from typing import TYPE_CHECKING
 
-from jettison.errors import BudgetUnreachable, StateBroken
-from jettison.flow.dependencies import Flow, topic_of
+from jettison.escalation import escalate
+from jettison.flow.dependencies import topic_of
 from jettison.flow.needs import declared_arguments
-from jettison.items import Fidelity, Item, Kind, Unit
-from jettison.notes import Note, noted
-from jettison.plan import Decision, Escalation, Locks, Plan, Protection, Score, Semantic, View, evicted
+from jettison.items import Kind, Unit
+from jettison.ledger import HORIZON, LONG, Ledger, Outcome, Request
+from jettison.plan import Decision, Locks
 from jettison.ranking import Ranking
 from jettison.stages.compress import compress
 from jettison.stages.evict import evict
-from jettison.stages.protect import protect, restored
 from jettison.stages.rank import look_ahead, rank
-from jettison.task import Task
-
-if TYPE_CHECKING:
-    from jettison.policy import Policy
 
 __all__ = ["Outcome", "Request", "Run"]
-
-_id = attrgetter("id")
 
 OVERSIZE, ADMITTED = 0.3, 0.25
 """A unit above 0.3 of the room is oversize and is cut to 0.25 of it (algorithm.md, "Admission")."""
@@ -36,18 +27,9 @@ SMALL = 150
 25 % and costs .04 more, no change elsewhere."""
 TAIL = 0.1
 """Newest units up to this share of the room are never touched (a tail of .4 costs up to 20.6 points)."""
-LONG, HORIZON = 8, 1.5
-"""A history of more than `LONG` limits that was never fitted before is cut by segments only in its newest `HORIZON`
-limits; the rest goes whole, but for what is protected. In a session old parts were settled when they were new, so
-this only concerns a first call. Without it most of the time of a cold fit of 5,000 messages into 32,000 tokens (30
-limits) is spent on segments that have no chance."""
 AHEAD = 0.5
 """Share of the limit from which the next epoch is prepared. Below it a session is as far from one as it has come, and
 may never need it. An epoch of 1,000 messages takes half the time with it."""
-ROUGH = 2
-"""Characters a token from which a history may be guessed to be long: English has 4, Russian 3, Chinese 1.4. Below it
-every item is counted at once."""
-BEYOND = f"older than the newest {HORIZON} budgets of a long history"
 RISE, FULL_FROM, FULL_AT = 0.1, 5, 8
 """A major epoch goes down to .6 of the room, and to .7 where the history is 8 times the room and more (from 5 times on
 in between). At 10 % of the body strict support rises by .7 / .7 / 2.6 / .4 (mcpmark / swe-lm32b / tau-airline /
@@ -63,184 +45,8 @@ cost −.014 to −.029, support +.6 to +2.1. There are half as many epochs agai
 completeness .6 lower."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One call, as the policy sees it."""
-
-    view: View
-    task: Task
-    flow: Flow
-    plan: Plan
-    """What was decided before; sticky."""
-    sealed: int = 0
-    """Units with a lower index were settled by an earlier epoch."""
-    sent: int = 0
-    """Units with a lower index were in an earlier request."""
-    call: int = 1
-    voids: bool = False
-    """An edit voids the reasoning blocks after it (the wire or the model binds them)."""
-    binds: bool | None = None
-    """The model checks bound reasoning; None: not known."""
-    again: Callable[[], Collection[str]] = tuple
-    """Ids of results that the agent asked for again: they are seen whole while they can be."""
-    notes: tuple[Note, ...] = ()
-    """What stands behind the history because it was evicted and is needed again."""
-    semantic: Semantic = field(default_factory=Semantic)
-    """What embeddings and a judge say of prose."""
-    weight: int | None = None
-    """Tokens of all items as the plan has them, where that is known; None: they are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was decided."""
-
-    plan: Plan
-    locks: Locks
-    tokens: int
-    """Of the whole request, by the items."""
-    epoch: str = "none"
-    sealed: int = 0
-    fresh: tuple[Decision, ...] = ()
-    """Decisions made at this call."""
-    voided: int = 0
-    """Reasoning blocks removed because an edit voided them."""
-    degraded: tuple[str, ...] = ()
-    steps: tuple[Escalation, ...] = ()
-    """What was done because it did not fit, in order."""
-    weight: int = 0
-    """Tokens of the items as they are now: without what every request takes."""
-    guessed: bool = False
-    """Some of what was dropped was never counted (`Run.guessed`)."""
-
-
-class Run:
+class Run(Ledger):
     """One call: whether an epoch is due, and the steps taken until everything holds."""
-
-    def __init__(self, policy: Policy, request: Request) -> None:
-        self.policy, self.request = policy, request
-        self.view, self.plan = request.view, request.plan
-        self.profile = policy.marks
-        self.fresh: dict[str, Decision] = {}
-        self.locks = self.protected()
-        self.near: int | None = None
-        self.guesses: dict[str, int] = {}
-        self.weight = self.view.fixed + self.weighed()
-        self._held: tuple[Locks | None, Sequence[Item]] = None, ()
-        self.scores: dict[str, Score] = {}
-        self.degraded: list[str] = []
-        self.steps: list[Escalation] = []
-        self.far: list[Unit] = []
-
-    def protected(self, tight: int = 0, documents: bool = False) -> Locks:
-        """The hard protections, with the reasoning that the provider binds to the running turn."""
-        protectors, cut = self.policy.protectors, self.request.plan.decisions
-        locks = protect(self.view, self.request.task, tight=tight, documents=documents, protectors=protectors, cut=cut)
-        if self.policy.reasoning_drop or self.request.binds is False:
-            return self.settled(locks)
-        bound = [
-            Protection(item.id, "signed reasoning of the running turn", "the turn ends")
-            for unit in self.view.units
-            if self.frozen(unit)
-            for item in unit.items
-        ]
-        return self.settled(Locks((*locks.protections, *bound)))
-
-    def settled(self, locks: Locks) -> Locks:
-        """Locks that know what an earlier call did: what was cut then is present, not verbatim, now."""
-        kept: list[Protection] = []
-        for lock in noted(locks, self.view, self.request.plan, self.request.notes).protections:
-            decision = self.request.plan.decisions.get(lock.item)
-            if lock.level in ("noted", "deferred"):
-                kept.append(lock)
-            elif lock.reason == "latest unit" and lock.item in self.fresh:  # admitted in this call, cut to size
-                kept.append(replace(lock, level="present"))
-            elif lock.late and decision and (not decision.fidelity or lock.text not in (decision.text or lock.text)):
-                kept.append(replace(lock, level="lost"))
-            elif decision is None or not lock.whole or decision.fidelity is Fidelity.FULL:
-                kept.append(lock)
-            elif decision.fidelity is not Fidelity.GONE:
-                kept.append(replace(lock, level="present"))
-            elif not any(item.id == lock.item and item.kind is Kind.REASONING for item in self.view.items):
-                kept.append(lock)
-        return Locks(tuple(kept))
-
-    # sizes
-
-    def weighed(self) -> int:
-        """Tokens of all items as the plan has them. What an earlier call dropped is not counted again."""
-        if self.request.weight is not None:
-            return self.request.weight
-        items = self.view.items
-        first = self.request.sent == 0 and not self.plan.decisions
-        if first and sum(len(item.text) for item in items) > ROUGH * LONG * self.view.limit:
-            self.guess()
-        return sum(map(self.now, items))
-
-    def guess(self) -> None:
-        """Of a first call with far more than fits, what lies beyond the horizon and is not protected goes whole: it is
-        not counted but guessed, by the tokens a character of what is nearer."""
-        cost, held = self.view.cost, self.locks.by_item
-        near = self.horizon(HORIZON * self.view.limit, lambda unit: sum(map(cost, unit.items)))
-        known: list[Item] = []
-        rest: list[Item] = []
-        for unit in self.view.units:
-            exact = unit.index >= near or unit.index < 0 or any(item.id in held for item in unit.items)
-            (known if exact else rest).extend(unit.items)
-        weight = sum(map(cost, known))
-        rate = weight / max(1, sum(len(item.text) for item in known))
-        guesses = {item.id: item.fixed + int(rate * len(item.text)) for item in rest}
-        if self.view.fixed + weight + sum(guesses.values()) > LONG * self.view.limit:
-            self.near, self.guesses = near, guesses
-
-    def horizon(self, most: float, size: Callable[[Unit], int]) -> int:
-        """Index of the oldest unit among the newest `most` tokens. A huge unit behind little else is one of them: it
-        is cut, not dropped, as there is room for what matters in it."""
-        weight, near = 0, self.view.units[-1].index if self.view.units else 0
-        for unit in reversed(self.view.units):
-            newer, weight = weight, weight + size(unit)
-            if weight > most and newer >= self.view.limit:
-                break
-            near = unit.index
-        return near
-
-    def now(self, item: Item) -> int:
-        """Tokens of an item as the plan has it."""
-        decision = self.plan.decisions.get(item.id)
-        if decision is not None:
-            return decision.after
-        guess = self.guesses.get(item.id)
-        return self.view.cost(item) if guess is None else guess
-
-    def freed(self, decision: Decision) -> int:
-        """Tokens that a decision frees beside what was decided before."""
-        before = self.plan.decisions.get(decision.item)
-        return (decision.before if before is None else before.after) - decision.after
-
-    def total(self) -> int:
-        return self.weight
-
-    def hard(self) -> int:
-        """Tokens of hard protections: whole items, and of spans their share."""
-        tokens, whole, spans = 0, self.locks.whole | self.locks.present, self.locks.spans
-        for item in self.held():
-            if item.id in whole:
-                tokens += self.now(item)
-            elif item.id in spans:
-                size = sum(lock.end - lock.start for lock in spans[item.id])
-                tokens += min(self.now(item), item.fixed + 12 + int(self.now(item) * size / max(1, len(item.text))))
-        return tokens
-
-    def held(self) -> Sequence[Item]:
-        """The items that a lock names."""
-        locks, items = self._held
-        if locks is not self.locks:
-            named = self.locks.by_item
-            items = [item for item in self.view.items if item.id in named]
-            self._held = self.locks, items
-        return items
-
-    # the run
 
     def decide(self) -> Outcome:
         budget = self.policy.size
@@ -263,10 +69,6 @@ class Run:
             return self.outcome("arrival", self.request.sealed)
         return self.epoch(space, min(budget.low_water, 1.0))
 
-    def room(self) -> int:
-        """Tokens that can be evicted or filled: the limit without what is fixed or hard."""
-        return max(0, self.view.limit - self.view.fixed - self.hard())
-
     def due(self) -> bool:
         """Whether scores can matter at this call: an epoch is due, or a new unit may be cut on arrival."""
         evictable = self.total() - self.view.fixed - self.hard()
@@ -274,6 +76,20 @@ class Run:
             return True
         last = self.size(self.view.units[-1:])
         return self.profile.admit_always and last > max(SMALL, OVERSIZE * (self.room() + last))
+
+    def due_by(self, total: int, evictable: int, room: int) -> bool:
+        """Whether an epoch is due: over the limit, or over the high-water mark.
+
+        With a model that checks reasoning an edit of what was sent is refused while a turn runs: it waits until the
+        turn ends, or nothing else fits. Between turns it is due from the middle of both marks on, so that the next turn
+        has room to run: without, 4 of 20 turns of a fifth of the budget each were stuck (test_bound_reasoning.py).
+        """
+        high = self.policy.size.high_water
+        if self.checks():
+            if self.binding():
+                return total > self.view.limit
+            high = (high + self.policy.size.low_water) / 2
+        return total > self.view.limit or evictable > high * room
 
     def prepare(self, distance: int) -> None:
         """Take in a part of what the next epoch will need: as much as the calls until then leave for each, so that it
@@ -323,9 +139,6 @@ class Run:
         topic = topic_of(span.text for span in self.view.task.goals)
         self.request.flow.about(topic, [*arguments, *self.view.policies.needed()])
 
-    def size(self, units: Sequence[Unit]) -> int:
-        return sum(self.now(item) for unit in units for item in unit.items)
-
     def oversize(self, space: int) -> bool:
         """Whether the latest unit was never sent, and its results are too large for what there is."""
         unit = self.view.units[-1]
@@ -341,31 +154,6 @@ class Run:
             return False
         self.locks = self.eased(unit, again)
         return self.reduce([unit], int(ADMITTED * space) + self.size([unit]) - results, self.locks)
-
-    def due_by(self, total: int, evictable: int, room: int) -> bool:
-        """Whether an epoch is due: over the limit, or over the high-water mark.
-
-        With a model that checks reasoning an edit of what was sent is refused while a turn runs: it waits until the
-        turn ends, or nothing else fits. Between turns it is due from the middle of both marks on, so that the next turn
-        has room to run: without, 4 of 20 turns of a fifth of the budget each were stuck (test_bound_reasoning.py).
-        """
-        high = self.policy.size.high_water
-        if self.checks():
-            if self.binding():
-                return total > self.view.limit
-            high = (high + self.policy.size.low_water) / 2
-        return total > self.view.limit or evictable > high * room
-
-    def checks(self) -> bool:
-        """Whether the model refuses reasoning whose prefix has changed."""
-        return self.request.voids and bool(self.request.binds) and not self.policy.reasoning_drop
-
-    def binding(self) -> bool:
-        """Whether an edit of what was sent would void reasoning of the running turn."""
-        if not self.checks():
-            return False
-        turn = self.turn()
-        return any(item.bound and item.unit > turn for item in self.view.items)
 
     def behind(self) -> bool:
         """Cut the new results of the latest unit, which stand behind all reasoning, until the request fits. Nothing is
@@ -409,7 +197,7 @@ class Run:
         mark = self.profile.major + self.rise(space) if sealed else self.profile.minor
         self.to_mark(evictable, min(low, mark))
         if self.total() > self.view.limit:
-            self.escalate()
+            escalate(self)
         if self.total() >= before:
             return self.outcome("none", self.request.sealed)
         return self.outcome("minor" if sealed and sealed.isdisjoint(self.fresh) else "major", tail)
@@ -425,13 +213,6 @@ class Run:
         times = given / max(1, space)
         return RISE * min(1.0, max(0.0, (times - FULL_FROM) / (FULL_AT - FULL_FROM)))
 
-    def gone(self, item: Item) -> Decision:
-        """The decision for an item beyond the horizon."""
-        handle = self.view.handle(item.text) if item.text else None
-        guess = self.guesses.get(item.id)
-        before = self.view.cost(item) if guess is None else guess
-        return evicted(item.id, BEYOND, before, handle, self.request.call)
-
     def tail(self, most: float) -> int:
         """Index of the first unit of the tail: the newest units up to `most` tokens, at least the latest.
 
@@ -446,18 +227,6 @@ class Run:
             at -= 1
             weight += self.size(units[at : at + 1])
         return units[at].index if units else 0
-
-    def frozen(self, unit: Unit) -> bool:
-        """Signed reasoning in the running turn: such a unit is whole or gone, and goes last."""
-        if not self.request.voids or self.policy.reasoning_drop or self.request.binds is False:
-            return False
-        if unit is self.view.units[-1] and unit.index >= self.request.sent:
-            return False  # its results come after its reasoning, and nothing was sent yet
-        return unit.index > self.turn() and any(item.bound for item in unit.items)
-
-    def turn(self) -> int:
-        """Index of the unit with the latest user turn."""
-        return max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=-1)
 
     def to_mark(self, units: Sequence[Unit], mark: float) -> None:
         hard = self.hard()
@@ -495,10 +264,6 @@ class Run:
         spared = [decision for decision in decisions if unit_of[decision.item] >= first]
         return spared if self.total() + self.change(spared) <= self.view.limit else decisions
 
-    def change(self, decisions: Sequence[Decision]) -> int:
-        """Tokens that the decisions add, less than 0 where they free some."""
-        return -sum(map(self.freed, decisions))
-
     def reduce(self, units: Sequence[Unit], room: int, locks: Locks) -> bool:
         """Reduce units to `room` tokens together, as far as the locks allow."""
         decisions = self.chosen(self.ranked(units, locks), max(0, room))
@@ -512,161 +277,3 @@ class Run:
     def chosen(self, ranking: Ranking, room: int) -> list[Decision]:
         """Decisions that bring the units of the ranking to `room` tokens, as far as its locks allow."""
         return compress(self.view, ranking, evict(ranking, room), self.plan, room, self.request.call)
-
-    def take(self, decisions: Sequence[Decision]) -> None:
-        self.weight -= sum(map(self.freed, decisions))
-        self.plan = self.plan.merged(decisions)
-        self.fresh.update((decision.item, decision) for decision in decisions)
-
-    def escalate(self) -> None:
-        """Over the limit after an epoch: retrieved documents, then everything evictable, then goals as prose and
-        results cut to fit. Each step once, each recorded with its gain: there is no loop to guard."""
-        far = {unit.index for unit in self.far}
-        everything = [unit for unit in self.view.units if unit.index >= 0 and unit.index not in far]
-        retrieved = [unit for unit in everything if Kind.DOCUMENT in unit.kinds]
-        if retrieved:
-            self.locks = self.protected(documents=True)
-            if self.tried("retrieved documents reduced", retrieved, self.but_documents(retrieved)):
-                return
-        if self.tried("everything evictable reduced again", everything[:-1], self.locks):
-            return
-        for tight, step in ((1, "goals kept as prose"), (2, "results of the latest unit cut")):
-            self.locks = self.protected(tight=tight)
-            if self.tried(step, everything, self.locks):
-                return
-        if self.policy.on_unsafe == "degrade":
-            before = self.total()
-            self.degrade(everything)
-            self.steps.append(Escalation("protections given up", before, self.total()))
-        if self.total() > self.view.limit:
-            raise self.unreachable()
-
-    def tried(self, step: str, units: Sequence[Unit], locks: Locks) -> bool:
-        """Reduce the units as far as it takes, and note it. Returns whether the request fits then."""
-        before = self.total()
-        self.reduce(units, self.view.limit - (before - self.size(units)), locks)
-        self.steps.append(Escalation(step, before, self.total()))
-        return self.total() <= self.view.limit
-
-    def but_documents(self, units: Sequence[Unit]) -> Locks:
-        """The locks, with all that is not a retrieved document held as it is."""
-        held = [
-            Protection(item.id, "not retrieved", "documents were reduced")
-            for unit in units
-            for item in unit.items
-            if item.kind is not Kind.DOCUMENT
-        ]
-        return Locks((*self.locks.protections, *held))
-
-    def degrade(self, units: Sequence[Unit]) -> None:
-        """Give up protections, least binding first, until it fits."""
-        order = ("pinned", "goal", "needed by", "open operation", "constraint", "latest unit", "latest user turn")
-        for reason in order:
-            lost = [lock for lock in self.locks.protections if lock.reason.startswith(reason)]
-            if not lost:
-                continue
-            held = [lock for lock in self.locks.protections if lock not in lost]
-            if reason.startswith("latest"):
-                held += [replace(lock, level="present") for lock in lost]
-            self.locks = Locks(tuple(held))
-            self.degraded += [f"{lock.reason}: {lock.item} {lock.text[:60]}".rstrip() for lock in lost]
-            self.reduce(units, self.view.limit - (self.total() - self.size(units)), self.locks)
-            if self.total() <= self.view.limit:
-                return
-
-    def unreachable(self) -> BudgetUnreachable:
-        """The error, with the numbers of the smallest context that was found."""
-        budget = self.policy.size
-        needed = self.total()
-        kept = sorted(
-            ((self.now(item), item) for item in self.view.items if self.plan.fidelity(item.id) > Fidelity.GONE),
-            key=lambda entry: -entry[0],
-        )
-        biggest = [
-            (item.id, item.kind.value, tokens, ", ".join(lock.reason for lock in self.locks.on(item.id)[:3]) or "kept")
-            for tokens, item in kept[:5]
-        ]
-        error = BudgetUnreachable(
-            needed,
-            self.view.limit,
-            smallest=needed + budget.window - budget.limit,
-            biggest=biggest,
-            hints=self.hints(needed),
-        )
-        error.outcome = self.outcome("major", self.tail(0))
-        return error
-
-    def hints(self, needed: int) -> list[str]:
-        budget = self.policy.size
-        hints = []
-        if any(lock.reason.startswith("signed reasoning") for lock in self.locks.protections):
-            hints.append(
-                "name the model, or allow the provider to drop reasoning that an edit voids (its drop setting, and "
-                "Policy(reasoning_drop=True)): the running turn is held because of its signed reasoning"
-            )
-        if budget.reserve_output + budget.reserve_tools >= needed - self.view.limit:
-            hints.append("smaller reserves for the reply and for tools")
-        if self.view.tools and self.view.fixed > 0.2 * needed:
-            hints.append(f"fewer or shorter tool schemas (they take {self.view.fixed:,} tokens)")
-        if any(lock.reason.startswith("constraint") for lock in self.locks.protections):
-            hints.append("session.task.release(text) for constraints that no longer bind")
-        if self.policy.on_unsafe != "degrade":
-            hints.append("on_unsafe='degrade' for a best effort that names each loss")
-        return hints
-
-    def outcome(self, epoch: str, sealed: int) -> Outcome:
-        if epoch in ("minor", "major"):
-            self.void()
-        return Outcome(
-            self.plan,
-            restored(self.locks, self.plan),
-            self.total(),
-            epoch if self.fresh else "none",
-            sealed,
-            tuple(self.fresh.values()),
-            self.lost(),
-            tuple(self.degraded),
-            tuple(self.steps),
-            self.total() - self.view.fixed,
-            self.near is not None,
-        )
-
-    def first_edit(self) -> int:
-        """Index of the first message that this call changes."""
-        return next((item.message for item in self.view.items if item.id in self.fresh), 1 << 60)
-
-    def void(self) -> None:
-        """Drop reasoning that this call's edits voided, outside the running turn; inside it that is an error."""
-        if not self.request.voids or self.request.binds is False:
-            return
-        first, turn = self.first_edit(), self.turn()
-        after = [item for item in self.view.items if item.bound and item.message >= first]
-        running = [item.id for item in after if item.unit > turn and self.plan.fidelity(item.id) is Fidelity.FULL]
-        if running and self.request.binds and not self.policy.reasoning_drop:
-            raise StateBroken(
-                "an eviction would void signed reasoning of the running turn, which this model refuses: set its drop "
-                "setting (thinking.block_binding.prefix_mismatch_behavior) and Policy(reasoning_drop=True)",
-                running,
-            )
-        self.take(
-            [
-                replace(self.gone(item), reason="an edit before it voids it")
-                for item in self.view.items
-                if item.bound
-                and item.message >= first
-                and item.unit <= turn
-                and (self.request.binds or item.id not in self.locks.by_item)
-                and self.plan.fidelity(item.id) is Fidelity.FULL
-            ]
-        )
-
-    def lost(self) -> int:
-        """Reasoning blocks that this call removes, or leaves behind an edit that voids them at the provider."""
-        if not self.fresh:
-            return 0
-        first = self.first_edit()
-        bound = [item for item in self.view.items if item.bound]
-        gone = sum(item.id in self.fresh for item in bound)
-        if self.request.binds is False or (self.request.voids and not self.policy.reasoning_drop):
-            return gone
-        return gone + sum(item.message > first and self.plan.fidelity(item.id) is Fidelity.FULL for item in bound)

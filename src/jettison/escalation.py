@@ -1,0 +1,118 @@
+"""What gives way when it does not fit after an epoch: step by step, each only as far as needed, then an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from jettison.errors import BudgetUnreachable
+from jettison.items import Fidelity, Kind, Unit
+from jettison.plan import Escalation, Locks, Protection
+
+if TYPE_CHECKING:
+    from jettison.epoch import Run
+
+__all__ = ["escalate"]
+
+
+def escalate(run: Run) -> None:
+    """Over the limit after an epoch: retrieved documents, then everything evictable, then goals as prose and
+    results cut to fit. Each step once, each recorded with its gain: there is no loop to guard."""
+    far = {unit.index for unit in run.far}
+    everything = [unit for unit in run.view.units if unit.index >= 0 and unit.index not in far]
+    retrieved = [unit for unit in everything if Kind.DOCUMENT in unit.kinds]
+    if retrieved:
+        run.locks = run.protected(documents=True)
+        if _tried(run, "retrieved documents reduced", retrieved, _but_documents(run, retrieved)):
+            return
+    if _tried(run, "everything evictable reduced again", everything[:-1], run.locks):
+        return
+    for tight, step in ((1, "goals kept as prose"), (2, "results of the latest unit cut")):
+        run.locks = run.protected(tight=tight)
+        if _tried(run, step, everything, run.locks):
+            return
+    if run.policy.on_unsafe == "degrade":
+        before = run.total()
+        _degrade(run, everything)
+        run.steps.append(Escalation("protections given up", before, run.total()))
+    if run.total() > run.view.limit:
+        raise _unreachable(run)
+
+
+def _tried(run: Run, step: str, units: Sequence[Unit], locks: Locks) -> bool:
+    """Reduce the units as far as it takes, and note it. Returns whether the request fits then."""
+    before = run.total()
+    run.reduce(units, run.view.limit - (before - run.size(units)), locks)
+    run.steps.append(Escalation(step, before, run.total()))
+    return run.total() <= run.view.limit
+
+
+def _but_documents(run: Run, units: Sequence[Unit]) -> Locks:
+    """The locks, with all that is not a retrieved document held as it is."""
+    held = [
+        Protection(item.id, "not retrieved", "documents were reduced")
+        for unit in units
+        for item in unit.items
+        if item.kind is not Kind.DOCUMENT
+    ]
+    return Locks((*run.locks.protections, *held))
+
+
+def _degrade(run: Run, units: Sequence[Unit]) -> None:
+    """Give up protections, least binding first, until it fits."""
+    order = ("pinned", "goal", "needed by", "open operation", "constraint", "latest unit", "latest user turn")
+    for reason in order:
+        lost = [lock for lock in run.locks.protections if lock.reason.startswith(reason)]
+        if not lost:
+            continue
+        held = [lock for lock in run.locks.protections if lock not in lost]
+        if reason.startswith("latest"):
+            held += [replace(lock, level="present") for lock in lost]
+        run.locks = Locks(tuple(held))
+        run.degraded += [f"{lock.reason}: {lock.item} {lock.text[:60]}".rstrip() for lock in lost]
+        run.reduce(units, run.view.limit - (run.total() - run.size(units)), run.locks)
+        if run.total() <= run.view.limit:
+            return
+
+
+def _unreachable(run: Run) -> BudgetUnreachable:
+    """The error, with the numbers of the smallest context that was found."""
+    budget = run.policy.size
+    needed = run.total()
+    kept = sorted(
+        ((run.now(item), item) for item in run.view.items if run.plan.fidelity(item.id) > Fidelity.GONE),
+        key=lambda entry: -entry[0],
+    )
+    biggest = [
+        (item.id, item.kind.value, tokens, ", ".join(lock.reason for lock in run.locks.on(item.id)[:3]) or "kept")
+        for tokens, item in kept[:5]
+    ]
+    error = BudgetUnreachable(
+        needed,
+        run.view.limit,
+        smallest=needed + budget.window - budget.limit,
+        biggest=biggest,
+        hints=_hints(run, needed),
+    )
+    error.outcome = run.outcome("major", run.tail(0))
+    return error
+
+
+def _hints(run: Run, needed: int) -> list[str]:
+    budget = run.policy.size
+    hints = []
+    if any(lock.reason.startswith("signed reasoning") for lock in run.locks.protections):
+        hints.append(
+            "name the model, or allow the provider to drop reasoning that an edit voids (its drop setting, and "
+            "Policy(reasoning_drop=True)): the running turn is held because of its signed reasoning"
+        )
+    if budget.reserve_output + budget.reserve_tools >= needed - run.view.limit:
+        hints.append("smaller reserves for the reply and for tools")
+    if run.view.tools and run.view.fixed > 0.2 * needed:
+        hints.append(f"fewer or shorter tool schemas (they take {run.view.fixed:,} tokens)")
+    if any(lock.reason.startswith("constraint") for lock in run.locks.protections):
+        hints.append("session.task.release(text) for constraints that no longer bind")
+    if run.policy.on_unsafe != "degrade":
+        hints.append("on_unsafe='degrade' for a best effort that names each loss")
+    return hints
