@@ -199,8 +199,10 @@ class Run:
         if not due and not self.profile.admit_always:
             return self.outcome("none", self.request.sealed)
         self.learn()
-        # The room with the latest unit in it, also where that alone is over the limit: a share of its own size then
-        # left it half of the room (cost −.014 to −.027 at 25 %, strict support at 10 % +.9 to +2.8).
+        # The room with the latest unit in it, also where that alone is over the limit: a share of its own size let it
+        # have half of the room. Cost at 25 % −.027 / −.018 / −.001 / −.027 (mcpmark / swe-lm32b / tau-airline /
+        # toolathlon), completeness −1.0 / −.1 / 0 / −.4; at 10 % −.028 / −.030 / −.006 / −.035 and
+        # +2.2 / +1.8 / +.5 / 0.
         space = max(0, self.view.limit - self.view.fixed - hard + self.size(self.view.units[-1:]))
         if self.admit(space):
             total = self.total()
