@@ -276,7 +276,9 @@ class Fitting:
             )
             if tokens <= limit:
                 return outcome, rendered, tokens
-            request = replace(request, view=replace(request.view, limit=request.view.limit - (tokens - limit)))
+            # From what was decided, not from its limit: it may be lower, and would then be decided again.
+            lower = min(request.view.limit, outcome.tokens) - (tokens - limit)
+            request = replace(request, view=replace(request.view, limit=lower))
         raise BudgetUnreachable(tokens, limit)
 
     def decided(self, request: Request, limit: int) -> Outcome:

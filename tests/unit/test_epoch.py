@@ -168,6 +168,16 @@ def test_economy_cuts_an_oversize_result_on_arrival():
     assert out.tokens < 0.5 * 8_000
 
 
+def test_an_oversize_result_is_cut_to_a_fifth_of_the_room_where_it_does_not_fit():
+    messages = join(
+        ASKED, call("run", {"cmd": "tail"}, log_text(1, 900)), call("run", {"cmd": "head"}, log_text(2, 6_000))
+    )
+    out = decide(messages, 5_000, None, 2)
+    result = scene(messages).view.items[-1]
+    assert out.epoch == "arrival"
+    assert 0.1 * 5_000 < out.plan.decisions[result.id].after <= 0.2 * 5_000
+
+
 def test_economy_leaves_alone_what_is_not_oversize():
     assert decide(BIG, 40_000, profile="economy").epoch == "none"
 
