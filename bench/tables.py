@@ -47,8 +47,8 @@ def _tables(fraction: float, results: Sequence[Replay]) -> str:
             "",
             *_markdown(first),
             "",
-            "strict support without calls whose latest unit alone exceeds the budget · silent losses · errors raised "
-            "(alarm) · over budget · invalid · prefix reuse · regret",
+            "strict support without calls whose latest unit alone exceeds the budget · completeness of all pressured "
+            "calls · silent losses · errors raised (alarm) · over budget · invalid · prefix reuse · regret",
             "",
             *_markdown(second),
             "",
@@ -69,6 +69,7 @@ def _safety(figures: dict[tuple[str, str], Summary], policy: str, name: str) -> 
     raised = f"{figure['raised']}" + (f" ({_percent(figure['alarm'])})" if figure["raised"] else "")
     parts = [
         _percent(figure["strict_fair"]),
+        _percent(figure["complete_all"]),
         f"{figure['silent']}",
         raised,
         f"{figure['over']}",

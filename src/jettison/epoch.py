@@ -61,8 +61,8 @@ class Run(Ledger):
         due = self.due_by(total, evictable, room)
         # The room with the latest unit in it, also where that alone is over the limit: a share of its own size let it
         # have half of the room. Cost at 25 % −.027 / −.018 / −.001 / −.027 (mcpmark / swe-lm32b / tau-airline /
-        # toolathlon), completeness −1.0 / −.1 / 0 / −.4; at 10 % −.028 / −.030 / −.006 / −.035, completeness +2.2 / +1.8
-        # / +.5 / 0.
+        # toolathlon), completeness −1.0 / −.1 / 0 / −.4; at 10 % −.028 / −.030 / −.006 / −.035, completeness +2.2 /
+        # +1.8 / +.5 / 0.
         space = max(0, self.view.limit - self.view.fixed - hard + self.size(self.view.units[-1:]))
         if not due and not (self.profile.admit_always and self.oversize(space)):
             self.prepare(min(self.view.limit - total, int(budget.high_water * room) - evictable))
