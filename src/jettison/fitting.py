@@ -385,9 +385,8 @@ class Fitting:
         if self.call.observe:
             seen = replace(self.before, call=self.old.call + 1)
             if state is self.old:  # of another branch nothing is kept: decisions go with their content
-                seen = replace(
-                    state, history=history, output=(), call=self.old.call + 1, weight=weight, learnt=len(state.flow.log)
-                )
+                seen = replace(state, history=history, call=self.old.call + 1, weight=weight)
+                seen = replace(seen, learnt=len(state.flow.log), output=(), held=None, handed=(), plain=False)
             every = tuple(range(len(taken.given)))
             return Fitted(list(taken.given), self.call.system, report, self.call.tools, every), seen
         appends = self.out.appends(outcome)

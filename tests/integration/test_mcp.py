@@ -111,7 +111,7 @@ def test_an_agent_recalls_what_was_evicted_and_finishes(tmp_path):
 
     async def run() -> tuple[str, list[dict[str, Any]], Model]:
         async with Client(parameters("--archive", path, "--conversation", "night")) as client:
-            return await converse(Session(7_000, archive=path, conversation="night"), client)
+            return await converse(Session(6_000, archive=path, conversation="night"), client)
 
     answer, messages, model = asyncio.run(run())
     assert model.gate is not None

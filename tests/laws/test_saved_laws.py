@@ -198,7 +198,7 @@ def test_cancelled_at_any_await_a_session_is_as_it_was(wire, large, monkeypatch)
     plain = Session(policy, wire=wire, archive=MemoryArchive(), conversation="chat")
     archive = MemoryArchive()
     session = Session(policy, wire=wire, archive=archive, conversation="chat")
-    session._waits = True
+    session._shelf.waits = True
     cancelled = 0
 
     async def run():

@@ -168,14 +168,15 @@ def test_economy_cuts_an_oversize_result_on_arrival():
     assert out.tokens < 0.5 * 8_000
 
 
-def test_an_oversize_result_is_cut_to_a_fifth_of_the_room_where_it_does_not_fit():
+@pytest.mark.parametrize(("before", "least", "most"), [(900, 0.25, 0.4), (3_600, 0.1, 0.2)])
+def test_an_oversize_result_is_cut_to_a_share_of_what_is_free_or_of_the_room(before, least, most):
     messages = join(
-        ASKED, call("run", {"cmd": "tail"}, log_text(1, 900)), call("run", {"cmd": "head"}, log_text(2, 6_000))
+        ASKED, call("run", {"cmd": "tail"}, log_text(1, before)), call("run", {"cmd": "head"}, log_text(2, 6_000))
     )
     out = decide(messages, 5_000, None, 2)
     result = scene(messages).view.items[-1]
     assert out.epoch == "arrival"
-    assert 0.1 * 5_000 < out.plan.decisions[result.id].after <= 0.2 * 5_000
+    assert least * 5_000 < out.plan.decisions[result.id].after <= most * 5_000
 
 
 def test_economy_leaves_alone_what_is_not_oversize():

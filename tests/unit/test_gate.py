@@ -42,7 +42,7 @@ def long_history(turns=6):
 def slow_session():
     archive = Slow()
     session = Session(Policy(budget=1_200), archive=archive, conversation="chat")
-    session._waits = True
+    session._shelf.waits = True
     return session, archive
 
 

@@ -214,8 +214,8 @@ class _Watch:
                     item.life.append(entry)
 
     def _seen(self, item: ItemTrace, row: Row) -> None:
-        item.tokens = item.life[0][2] = item.tokens or row.before
-        if len(item.life) > 1 and item.life[0][1] == "full":
+        item.tokens = item.tokens or row.before
+        if item.life[0][1] == "full":  # else it was cut in the call that brought it
             item.life[0][2] = row.before
         item.score = [round(row.score.recency, 3), round(row.score.relevance, 3), round(row.score.total, 3)]
         item.signals = {name: round(value, 3) for name, value in row.score.signals.items()}
