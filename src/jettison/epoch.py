@@ -139,7 +139,7 @@ class Run(Ledger):
             and not any(item.id in held for item in unit.items)
         ]
         beyond = {unit.index for unit in far}
-        self.far = [unit for unit in far if any(self.plan.fidelity(item.id) for item in unit.items)]
+        self.far = far
         near_units = [unit for unit in self.view.units if unit.index not in beyond]
         flow.learn(near_units)
         self.about()
@@ -203,7 +203,8 @@ class Run(Ledger):
     def epoch(self, space: int, low: float) -> Outcome:
         tail = self.tail(TAIL * space)
         before = self.total()
-        self.take([self.gone(item) for unit in self.far for item in unit.items])
+        far_items = [item for unit in self.far for item in unit.items]
+        self.take([self.gone(item) for item in far_items if self.plan.fidelity(item.id)])
         far = {unit.index for unit in self.far}
         evictable = [
             unit for unit in self.view.units if unit.index < tail and unit.index not in far and not self.frozen(unit)
