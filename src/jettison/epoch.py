@@ -11,7 +11,7 @@ from jettison.escalation import escalate
 from jettison.flow.dependencies import topic_of
 from jettison.flow.needs import declared_arguments
 from jettison.items import Kind, Unit
-from jettison.ledger import HORIZON, LONG, Ledger, Outcome, Request
+from jettison.ledger import BEYOND, HORIZON, LONG, Ledger, Outcome, Request
 from jettison.plan import Decision, Locks
 from jettison.ranking import Ranking
 from jettison.stages.compress import compress
@@ -64,11 +64,7 @@ class Run(Ledger):
         room = max(0, self.view.limit - self.view.fixed - hard)
         evictable = total - self.view.fixed - hard
         due = self.due_by(total, evictable, room)
-        # The room with the latest unit in it, also where that alone is over the limit: a share of its own size let it
-        # have half of the room. Cost at 25 % −.027 / −.018 / −.001 / −.027 (mcpmark / swe-lm32b / tau-airline /
-        # toolathlon), completeness −1.0 / −.1 / 0 / −.4; at 10 % −.028 / −.030 / −.006 / −.035, completeness +2.2 /
-        # +1.8 / +.5 / 0.
-        space = max(0, self.view.limit - self.view.fixed - hard + self.size(self.view.units[-1:]))
+        space = self.space(hard)
         if not due and not (self.profile.admit_always and self.oversize(space)):
             self.prepare(min(self.view.limit - total, int(budget.high_water * room) - evictable))
             return self.outcome("none", self.request.sealed)
@@ -83,13 +79,21 @@ class Run(Ledger):
             return self.outcome("arrival", self.request.sealed)
         return self.epoch(space, min(budget.low_water, 1.0))
 
+    def space(self, hard: int) -> int:
+        """The room with the latest unit in it, also where that alone is over the limit.
+
+        A share of its own size let it have half of the room. Against that: cost at 25 % −.027 / −.018 / −.001 / −.027
+        (mcpmark / swe-lm32b / tau-airline / toolathlon), completeness −1.0 / −.1 / 0 / −.4; at 10 % −.028 / −.030 /
+        −.006 / −.035, completeness +2.2 / +1.8 / +.5 / 0.
+        """
+        return max(0, self.view.limit - self.view.fixed - hard + self.size(self.view.units[-1:]))
+
     def due(self) -> bool:
         """Whether scores can matter at this call: an epoch is due, or a new unit may be cut on arrival."""
-        evictable = self.total() - self.view.fixed - self.hard()
-        if self.due_by(self.total(), evictable, self.room()):
+        hard = self.hard()
+        if self.due_by(self.total(), self.total() - self.view.fixed - hard, self.room()):
             return True
-        last = self.size(self.view.units[-1:])
-        return self.profile.admit_always and last > max(SMALL, OVERSIZE * (self.room() + last))
+        return self.profile.admit_always and self.oversize(self.space(hard))
 
     def due_by(self, total: int, evictable: int, room: int) -> bool:
         """Whether an epoch is due: over the limit, or over the high-water mark.
@@ -134,7 +138,8 @@ class Run(Ledger):
         far = [
             unit
             for unit in self.view.units
-            if 0 <= unit.index < near
+            if unit.index >= 0
+            and (unit.index < near or self.past(unit))
             and unit.index not in flow.learnt
             and not any(item.id in held for item in unit.items)
         ]
@@ -145,6 +150,11 @@ class Run(Ledger):
         self.about()
         items = [item for unit in near_units for item in unit.items]
         self.scores = self.policy.evaluate(self.view, flow, items, self.request.semantic)
+
+    def past(self, unit: Unit) -> bool:
+        """Whether an earlier call dropped all of a unit as beyond its horizon: nothing was learnt of it, nor is now."""
+        decisions = self.plan.decisions
+        return all((one := decisions.get(item.id)) is not None and one.reason == BEYOND for item in unit.items)
 
     def about(self) -> None:
         """Tell the statistics what the task is about, and what its tools take."""

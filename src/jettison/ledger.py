@@ -17,7 +17,7 @@ from jettison.task import Task
 if TYPE_CHECKING:
     from jettison.policy import Policy
 
-__all__ = ["HORIZON", "LONG", "Ledger", "Outcome", "Request"]
+__all__ = ["BEYOND", "HORIZON", "LONG", "Ledger", "Outcome", "Request"]
 
 LONG, HORIZON = 8, 1.5
 """A history of more than `LONG` limits that was never fitted before is cut by segments only in its newest `HORIZON`

@@ -227,6 +227,19 @@ def test_what_lies_beyond_the_horizon_is_counted_when_somebody_asks():
     assert (again.before, again.after) == (report.before, report.after)
 
 
+def test_what_went_beyond_the_horizon_is_not_read_by_later_epochs_either():
+    messages = loop(160)
+    session = Session(Policy(budget=weight(messages) // 40, counter=len))
+    session.fit(messages[:241])
+    far = {
+        row.item for row in session.fit(messages[:241]).report.rows if row.reason.startswith("older than the newest")
+    }
+    epochs = [session.fit(messages[:end]).report.cache.epoch for end in range(243, len(messages) + 1, 2)]
+    assert {"minor", "major"}.intersection(epochs)
+    assert len(far) > 100
+    assert far.isdisjoint(session._state.flow.sources)
+
+
 def test_a_text_that_is_guessed_at_nothing_goes_like_the_rest():
     said = [{"type": "text", "text": "0"}] * 5  # of a message's later parts only the text is counted
     turns = [[{"role": "user", "content": said}, {"role": "assistant", "content": log_text(n, 90)}] for n in range(80)]
