@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from jettison.errors import StateBroken
@@ -228,6 +229,7 @@ class Ledger:
         before = self.view.cost(item) if guess is None else guess
         return evicted(item.id, BEYOND, before, handle, self.request.call)
 
+    @cached_property
     def turn(self) -> int:
         """Index of the unit with the latest user turn."""
         return max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=-1)
@@ -238,7 +240,7 @@ class Ledger:
             return False
         if unit is self.view.units[-1] and unit.index >= self.request.sent:
             return False  # its results come after its reasoning, and nothing was sent yet
-        return unit.index > self.turn() and any(item.bound for item in unit.items)
+        return unit.index > self.turn and any(item.bound for item in unit.items)
 
     def checks(self) -> bool:
         """Whether the model refuses reasoning whose prefix has changed."""
@@ -248,7 +250,7 @@ class Ledger:
         """Whether an edit of what was sent would void reasoning of the running turn."""
         if not self.checks():
             return False
-        turn = self.turn()
+        turn = self.turn
         return any(item.bound and item.unit > turn for item in self.view.items)
 
     def outcome(self, epoch: str, sealed: int) -> Outcome:
@@ -276,7 +278,7 @@ class Ledger:
         """Drop reasoning that this call's edits voided, outside the running turn; inside it that is an error."""
         if not self.request.voids or self.request.binds is False:
             return
-        first, turn = self.first_edit(), self.turn()
+        first, turn = self.first_edit(), self.turn
         after = [item for item in self.view.items if item.bound and item.message >= first]
         running = [item.id for item in after if item.unit > turn and self.plan.fidelity(item.id) is Fidelity.FULL]
         if running and self.request.binds and not self.policy.reasoning_drop:
