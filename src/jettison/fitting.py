@@ -196,7 +196,7 @@ class Fitting:
             flow=self.state.flow,
             plan=self.state.plan,
             sealed=self.state.sealed,
-            sent=self.taken.first_new_unit,
+            sent=self.taken.first_new_unit if self.old.output else 0,
             call=self.old.call + 1,
             voids=self.kit.traits.voids,
             binds=binds_reasoning(self.kit.model),

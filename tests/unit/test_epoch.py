@@ -103,14 +103,19 @@ def first_change(messages, out):
 
 
 def test_an_epoch_spares_the_oldest_units_where_little_is_lost_by_it(monkeypatch):
-    spared, budget = 0, 5_000
+    """Four short results that all later calls take ids from, then logs."""
+    spared, budget, last = 0, 5_000, None
+    ids = [f"ORD-{n}17{n}" for n in range(12)]
+    used = [call("list", {"page": n}, "\n".join(ids[3 * n : 3 * n + 3]), number=n) for n in range(4)]
+    logs = [call("run", {"order": ids[n % 12]}, log_text(n, 600), number=n) for n in range(4, 60)]
     for end in range(3, 121, 2):
-        messages = loop(60)[:end]
-        last, sent = None, len(scene(messages).view.units) - 1
+        messages = join(ASKED, *used, *logs)[:end]
+        sent = len(scene(messages).view.units) - 1
         out = decide(messages, budget, last, sent)
         with monkeypatch.context() as patch:
             patch.setattr(jettison.epoch, "SPARED", -1.0)
             plain = decide(messages, budget, last, sent)
+        last = out
         assert (out.epoch == "none") == (plain.epoch == "none")
         if out.epoch == "none":
             continue
