@@ -9,6 +9,8 @@ counts, and a run that starts again takes what is there: nothing is lost and not
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -168,7 +170,7 @@ def _measured(chunks: Iterator[Chunk], setup: Setup, jobs: int) -> Iterator[tupl
     while True:
         waiting: deque[tuple[Chunk, Future[list[Result]] | None]] = deque()
         # Spawned, not forked: the progress bar is a thread, and a fork of a process with threads can hang.
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _with_parent) as pool:
             while _deal(again, chunks, waiting, pool, setup, jobs):
                 done = _first(waiting)
                 if done is None:
@@ -181,6 +183,18 @@ def _measured(chunks: Iterator[Chunk], setup: Setup, jobs: int) -> Iterator[tupl
         if max(tries.values()) > RETRIES:
             names = ", ".join(run.id for run in again[0].runs)
             raise WorkerLost(f"a worker died {RETRIES + 1} times over the same trajectories, out of memory?: {names}")
+
+
+def _with_parent() -> None:
+    """Let this worker end when the process that began it is killed; else it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+
+    def end() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _deal(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import multiprocessing
 import os
 import random
 import signal
+import time
 import tracemalloc
 from dataclasses import fields
 from pathlib import Path
@@ -175,6 +178,36 @@ def test_a_worker_that_dies_every_time_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(engine, "work", deadly_work)
     with pytest.raises(WorkerLost, match="r0"):
         measured(runs(8), SETUP, jobs=2)
+
+
+def orphaned_work(chunk: Chunk, setup: Setup) -> list[Result]:
+    """Holds a lock as long as it lives, kills the process that began it, and never ends by itself."""
+    with open(os.environ["ORPHAN"], "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(3_600)
+    return []
+
+
+def orphaning() -> None:
+    engine.work = orphaned_work
+    measured(runs(8), SETUP, jobs=2)
+
+
+def test_workers_end_with_the_process_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORPHAN", str(tmp_path / "alive"))
+    process = multiprocessing.get_context("spawn").Process(target=orphaning)
+    process.start()
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
+    with (tmp_path / "alive").open() as file:
+        for _ in range(300):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(0.1)
+    pytest.fail("the worker is still there, half a minute after its parent was killed")
 
 
 def test_a_run_goes_on_where_it_was_stopped(plain: Totals, tmp_path: Path) -> None:
