@@ -80,6 +80,8 @@ class Outcome:
     """Tokens of the items as they are now: without what every request takes."""
     guessed: bool = False
     """Some of what was dropped was never counted (`Run.guessed`)."""
+    held: tuple[Item, ...] | None = None
+    """The items that the locks name, where that is known."""
 
 
 class Ledger:
@@ -268,6 +270,7 @@ class Ledger:
             tuple(self.steps),
             self.total() - self.view.fixed,
             self.near is not None,
+            tuple(self.held()),
         )
 
     def first_edit(self) -> int:

@@ -173,7 +173,7 @@ def archived(view: View, plan: Plan, notes: Sequence[Note], after: int, *, brief
             if _elsewhere(lock, view, plan) is None:
                 lost.setdefault(lock.item, []).append((lock, op))
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for item in view.items:
+    for item in view.items if lost else ():
         said = "\n".join(_said(item, lost[item.id], brief)) if item.id in lost else ""
         if said:
             handle = plan.decisions[item.id].handle or view.handle(item.text)

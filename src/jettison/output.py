@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 from jettison.call import Call
@@ -108,15 +107,13 @@ class Output:
         given, mended = self.taken.given, self.taken.mended
         if plain:
             return list(given), ()
-        out: list[Any] = []
-        own: list[Message | None] = []
-        for (at, changed), message, same in zip_longest(output, messages, last[: len(output)]):
-            if changed is None and at not in mended:
-                out.append(given[at])
-                own.append(None)
-            else:
-                out.append(same if same is not None and same == message else copied(message))
-                own.append(None if changed is None else out[-1])
+        out: list[Any] = [given[at] for at, _ in output]
+        own: list[Message | None] = [None] * len(out)
+        for place in [place for place, (at, changed) in enumerate(output) if changed is not None or at in mended]:
+            message, same = messages[place], last[place] if place < len(last) else None
+            out[place] = same if same is not None and same == message else copied(message)
+            if output[place][1] is not None:
+                own[place] = out[place]
         return out, tuple(own)
 
     def rendered(self, request: Request, outcome: Outcome, summary: Rolling) -> Rendered:
@@ -134,8 +131,8 @@ class Output:
     def kept(self, outcome: Outcome, rendered: Rendered) -> list[Item]:
         """The kept items that are really in the output: sufficiency is judged by what is sent, not by the plan."""
         if not outcome.fresh:
-            locked, every = outcome.locks.by_item, bool(self.policy.checks)
-            return apply([item for item in self.view.items if every or item.id in locked], outcome.plan)
+            held = None if self.policy.checks else outcome.held
+            return apply(self.view.items if held is None else held, outcome.plan)
         items = apply(self.view.items, outcome.plan)
         sent = {item.text for record in self.records(rendered) for item in record}
         return [item for item in items if item.message < 0 or not item.text or item.text in sent]
