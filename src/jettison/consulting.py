@@ -54,7 +54,7 @@ class Consulting:
         far = {unit.index for unit in run.far}
         units = [unit for unit in view.units[:-1] if unit.index >= 0 and unit.index not in far]
         items = [item for unit in units for item in unit.items if plan.fidelity(item.id) > Fidelity.STUB]
-        target = int(run.opening * run.room())
+        target = int(run.first_mark * run.room())
         asked = Consulted(view, request.flow, items, run.scores, run.locks, target, embedder, policy.judge)
         asked = replace(asked, embed_limits=policy.embed_limits, judge_limits=policy.judge_limits)
         return replace(asked, ask=ask, kept="" if self.observe else self.kit.kept)

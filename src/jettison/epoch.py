@@ -220,7 +220,7 @@ class Run(Ledger):
             unit for unit in self.view.units if unit.index < tail and unit.index not in far and not self.frozen(unit)
         ]
         sealed = {item.id for unit in evictable if unit.index < self.request.sealed for item in unit.items}
-        self.to_mark(evictable, min(low, self.mark(space) if sealed else self.opening))
+        self.to_mark(evictable, min(low, self.later_mark(space) if sealed else self.first_mark))
         if self.total() > self.view.limit:
             escalate(self)
         if self.total() >= before:
@@ -228,11 +228,11 @@ class Run(Ledger):
         return self.outcome("minor" if sealed and sealed.isdisjoint(self.fresh) else "major", tail)
 
     @property
-    def opening(self) -> float:
+    def first_mark(self) -> float:
         """Low-water mark of the first epoch."""
-        return self.profile.minor if self.request.sent else self.profile.whole
+        return self.profile.first if self.request.sent else self.profile.first_call
 
-    def mark(self, space: int) -> float:
+    def later_mark(self, space: int) -> float:
         """Low-water mark of a later epoch; higher where the history is many times the room."""
         decisions, cost = self.request.plan.decisions, self.view.cost
         given = self.weight if self.near is not None else 0
@@ -241,7 +241,7 @@ class Run(Ledger):
                 one = decisions.get(item.id)
                 given += cost(item) if one is None else one.before
         times = given / max(1, space)
-        return self.profile.major + RISE * min(1.0, max(0.0, (times - FULL_FROM) / (FULL_AT - FULL_FROM)))
+        return self.profile.later + RISE * min(1.0, max(0.0, (times - FULL_FROM) / (FULL_AT - FULL_FROM)))
 
     def tail(self, most: float) -> int:
         """Index of the first unit of the tail: the newest units up to `most` tokens, at least the latest.

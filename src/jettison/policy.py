@@ -40,13 +40,13 @@ RELEVANCE = ("rules", "rules+embeddings", "full")
 class Profile:
     """Marks and admission that go together."""
 
-    whole: float
+    first_call: float
     """Low-water mark of an epoch at the first call of a session: it may be the only one, as in `fit`, and nothing is
     cached yet."""
-    minor: float
+    first: float
     """… of the first epoch of a session that has run (L in algorithm.md)."""
-    major: float
-    """… of the later ones (M)."""
+    later: float
+    """… of the others (M)."""
     admit_always: bool
     """Whether an oversize unit is cut on arrival even where the request fits."""
 
