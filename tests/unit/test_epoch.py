@@ -102,6 +102,17 @@ def first_change(messages, out):
     return next(at for at, item in enumerate(scene(messages).view.items) if item.id in {d.item for d in out.fresh})
 
 
+def test_a_first_call_keeps_more_than_the_first_epoch_of_a_running_session():
+    messages = loop(40)
+    sent = len(scene(messages).view.units) - 1
+    first, running = (decide(messages, weight(messages) // 2, sent=sent) for sent in (0, sent))
+    room = room_of(messages, weight(messages) // 2)
+    profile = Policy().marks
+    assert (first.epoch, running.epoch) == ("major", "major")
+    assert running.tokens < first.tokens
+    assert first.tokens - running.tokens == pytest.approx((profile.first_call - profile.first) * room, rel=0.5)
+
+
 def test_an_epoch_spares_the_oldest_units_where_little_is_lost_by_it(monkeypatch):
     """Four short results that all later calls take ids from, then logs."""
     spared, budget, last = 0, 5_000, None
