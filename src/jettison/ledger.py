@@ -80,7 +80,7 @@ class Outcome:
     """Tokens of the items as they are now: without what every request takes."""
     guessed: bool = False
     """Some of what was dropped was never counted (`Run.guessed`)."""
-    held: tuple[Item, ...] | None = None
+    locked: tuple[Item, ...] | None = None
     """The items that the locks name, where that is known."""
 
 
@@ -96,7 +96,7 @@ class Ledger:
         self.near: int | None = None
         self.guesses: dict[str, int] = {}
         self.weight = self.view.fixed + self.weighed()
-        self._held: tuple[Locks | None, Sequence[Item]] = None, ()
+        self._locked: tuple[Locks | None, Sequence[Item]] = None, ()
         self.scores: dict[str, Score] = {}
         self.degraded: list[str] = []
         self.steps: list[Escalation] = []
@@ -191,7 +191,7 @@ class Ledger:
     def hard(self) -> int:
         """Tokens of hard protections: whole items, and of spans their share."""
         tokens, whole, spans = 0, self.locks.whole | self.locks.present, self.locks.spans
-        for item in self.held():
+        for item in self.locked():
             if item.id in whole:
                 tokens += self.now(item)
             elif item.id in spans:
@@ -199,13 +199,13 @@ class Ledger:
                 tokens += min(self.now(item), item.fixed + 12 + int(self.now(item) * size / max(1, len(item.text))))
         return tokens
 
-    def held(self) -> Sequence[Item]:
+    def locked(self) -> Sequence[Item]:
         """The items that a lock names."""
-        locks, items = self._held
+        locks, items = self._locked
         if locks is not self.locks:
             named = self.locks.by_item
             items = [item for item in self.view.items if item.id in named]
-            self._held = self.locks, items
+            self._locked = self.locks, items
         return items
 
     def room(self) -> int:
@@ -270,7 +270,7 @@ class Ledger:
             tuple(self.steps),
             self.total() - self.view.fixed,
             self.near is not None,
-            tuple(self.held()),
+            tuple(self.locked()),
         )
 
     def first_edit(self) -> int:

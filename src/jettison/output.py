@@ -131,8 +131,8 @@ class Output:
     def kept(self, outcome: Outcome, rendered: Rendered) -> list[Item]:
         """The kept items that are really in the output: sufficiency is judged by what is sent, not by the plan."""
         if not outcome.fresh:
-            held = None if self.policy.checks else outcome.held
-            return apply(self.view.items if held is None else held, outcome.plan)
+            locked = None if self.policy.checks else outcome.locked
+            return apply(self.view.items if locked is None else locked, outcome.plan)
         items = apply(self.view.items, outcome.plan)
         sent = {item.text for record in self.records(rendered) for item in record}
         return [item for item in items if item.message < 0 or not item.text or item.text in sent]

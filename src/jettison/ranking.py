@@ -45,9 +45,6 @@ class Part:
     written: dict[frozenset[int], tuple[Decision, ...]] = field(default_factory=dict)
     """What `compress` wrote of it, by the segments that were kept: most texts are cut alike when it tries again."""
 
-    def tokens(self, index: int) -> int:
-        return self.sizes[index]
-
     def labels(self, index: int, *, pair: bool = True) -> tuple[int, ...]:
         """The segments that come with one: what names its record; the function around a line, the heading above it."""
         if self.source.parts.structured:
@@ -73,7 +70,7 @@ class Part:
         named = next((at for at in others if is_keyish(segments[at].key)), WHOLE)
         if named != WHOLE or not pair:
             return named
-        short = [at for at in others if self.tokens(at) <= PAIR_TOKENS]
+        short = [at for at in others if self.sizes[at] <= PAIR_TOKENS]
         return min(short, key=lambda at: (self.source.repeats(at), at), default=WHOLE)
 
 

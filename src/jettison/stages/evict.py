@@ -33,11 +33,13 @@ def evict(ranking: Ranking, room: int) -> Selection:
     for pick in ranking.picks:
         rest, order, newest, _, _, tokens, _ = pick
         unit = -newest
-        if rest:
-            while heap and heap[0][0] <= order:
-                out.open(waiting, heappop(heap))
-        if unit in out.cost or not rest:
-            if not rest or out.spent + tokens <= room:
+        if not rest:
+            out.take(pick)
+            continue
+        while heap and heap[0][0] <= order:
+            out.open(waiting, heappop(heap))
+        if unit in out.cost:
+            if out.spent + tokens <= room:
                 out.take(pick)
             continue
         bundle = waiting.get(unit)
