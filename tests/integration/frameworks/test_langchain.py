@@ -354,8 +354,7 @@ def test_decisions_survive_between_calls() -> None:
             return response
 
     agent(script, world, Watching(BUDGET)).invoke(start(), CONFIG)
-    # Most calls append; a decision that was forgotten would make each of those over the budget (46 of 60) a rewrite.
-    assert kept.count("none") > CALLS / 2, kept
+    assert kept.count("none") > 0.75 * CALLS, kept
 
 
 def test_the_providers_count_corrects_ours() -> None:
