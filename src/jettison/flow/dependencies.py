@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 from jettison.flow.needs import kind, kinds_of
 from jettison.flow.segments import Segmented, segment
+from jettison.flow.sources import Source, Vocabulary
 from jettison.flow.values import argument_values, segment_values, shape_worth, text_values
 from jettison.flow.weights import WORTH
 from jettison.items import Item, Kind, Unit
 from jettison.plan import Edge
 
-__all__ = ["Flow", "Source", "is_keyish", "topic_of"]
+__all__ = ["Flow", "is_keyish", "topic_of"]
 
 _INDEX = re.compile(r"\[\d+\]")
 KEYISH = re.compile(
@@ -28,11 +28,6 @@ _TEXTUAL = (Kind.RESULT, Kind.USER, Kind.DOCUMENT)
 
 SEARCHED = 200_000
 """Characters of earlier texts in which an argument is searched, newest first. Bounds the work of one argument."""
-
-
-FEW = 8
-"""Keys of one value that are kept as a tuple, which values of the same keys share: nearly all have one key, and a set
-for each would be a third of what a session keeps."""
 
 
 @lru_cache(maxsize=16_384)
@@ -55,46 +50,6 @@ def topic_of(goals: Iterable[str]) -> frozenset[str]:
 
 
 @dataclass(slots=True)
-class Source:
-    """One text that can be cut: its segments and the values in each."""
-
-    item: Item
-    parts: Segmented
-    values: list[tuple[str, ...]]
-    ordinal: int
-    """Position of its unit among the units learnt."""
-    keys: Sequence[str] = ()
-    """What each leaf is bound to: tool, record path without indices, key. Of text: nothing at all."""
-
-    outline: Any = False
-    """What its content type says of it, as `rank` found it; False before it was looked at."""
-    sizes: list[int] = field(default_factory=list)
-    """Tokens of each segment with its key, estimated when first needed."""
-    _texts: dict[str, int] = field(default_factory=dict)
-
-    def measure(self, tokens: int) -> list[int]:
-        """Tokens of each segment, with its key and a line break, by its share of the text's `tokens`.
-
-        What is written is counted exactly later. Counting each segment here takes five times as long and changes
-        strict support at 25 % by −.6 / +.4 / −1.0 / +.9 (tau-airline / swe-lm32b / mcpmark / toolathlon).
-        """
-        if not self.sizes:
-            rate = tokens / max(1, len(self.item.text))
-            self.sizes = [
-                1 + max(1, round(rate * (len(part.text) + len(part.key) + 2 if part.key else len(part.text))))
-                for part in self.parts.segments
-            ]
-        return self.sizes
-
-    def repeats(self, index: int) -> int:
-        """How often the text of a segment stands in the item."""
-        if not self._texts:
-            for part in self.parts.segments:
-                self._texts[part.text] = self._texts.get(part.text, 0) + 1
-        return self._texts[self.parts.segments[index].text]
-
-
-@dataclass(slots=True)
 class _Track:
     count: int = 0
     last: int = -1
@@ -105,6 +60,7 @@ class Flow:
     """Statistics over the units seen so far; `learn` is O(size of the unit)."""
 
     sources: dict[str, Source] = field(default_factory=dict)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
     uses: dict[str, _Track] = field(default_factory=dict)
     mentions: dict[str, _Track] = field(default_factory=dict)
     stated: set[str] = field(default_factory=set)
@@ -133,16 +89,8 @@ class Flow:
     _due: list[tuple[Item, int]] = field(default_factory=list)
     """Of a replay: items, with the position of their unit, that are taken in before the next thing is learnt."""
     _ordinals: dict[int, int] = field(default_factory=dict)
-    _holders: dict[str, Source] = field(default_factory=dict)
-    """By value: the newest text that holds it."""
     _same: dict[str, str] = field(default_factory=dict)
     """Each key once: a list of a thousand records names its leaves alike."""
-    _groups: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    """Each group of keys once, for the same reason."""
-    _base: dict[str, float] = field(default_factory=dict)
-    """By value what it says itself (`base`), for the present topic."""
-    _keys_of: dict[str, tuple[str, ...] | set[str]] = field(default_factory=dict)
-    """By value: what it was bound to."""
     _asked: set[str] = field(default_factory=set)
     """Kinds of arguments given in calls so far."""
     _needed: frozenset[str] = frozenset()
@@ -155,7 +103,8 @@ class Flow:
     def about(self, topic: frozenset[str], arguments: Iterable[str] = ()) -> None:
         """Set the words of the goal, and the names of arguments that the tools at hand declare."""
         if topic != self.topic:
-            self.topic, self._base = topic, {}
+            self.topic = topic
+            self.vocabulary.unsaid()
         self.declared = frozenset(map(kind, arguments))
         self._needed = self.declared | self._asked
 
@@ -229,18 +178,19 @@ class Flow:
 
     def _produce(self, item: Item, ordinal: int) -> None:
         parts = segment(item.text)
-        values = list(map(segment_values, parts.segments))
+        found = list(map(segment_values, parts.segments))
+        values = list(map(self.vocabulary.numbered, found))
         keys = self._bound(item, parts)
         source = self.sources[item.id] = Source(item, parts, values, ordinal, keys)
-        self._holders.update(dict.fromkeys(chain.from_iterable(values), source))
+        self.vocabulary.hold(source, chain.from_iterable(values))
         if item.kind is Kind.USER:
-            self.stated.update(*values)
-        for key, found in zip(keys, values, strict=bool(keys)):
-            for value in found if key else ():
-                if key not in self._keys_of.get(value, ()):
-                    self._bind(value, key)
+            self.stated.update(*found)
+        bind, texts = self.vocabulary.bind, self.vocabulary.texts
+        for key, numbers in zip(keys, values, strict=bool(keys)):
+            for number in numbers if key else ():
+                if bind(number, key):
                     self.seen[key] = self.seen.get(key, 0) + 1
-                    if value in self.uses:
+                    if texts[number] in self.uses:
                         self.used[key] = self.used.get(key, 0) + 1
 
     def _bound(self, item: Item, parts: Segmented) -> list[str]:
@@ -251,29 +201,19 @@ class Flow:
         names = [f"{item.name}|{_plain_path(part.record)}|{part.key}" if part.key else "" for part in parts.segments]
         return [same.setdefault(name, name) for name in names]
 
-    def _bind(self, value: str, key: str) -> None:
-        known = self._keys_of.get(value, ())
-        if isinstance(known, set):
-            known.add(key)
-        elif len(known) < FEW:
-            more = (*known, key)
-            self._keys_of[value] = self._groups.setdefault(more, more)
-        else:
-            self._keys_of[value] = {*known, key}
-
     def _consume(self, call: Item, ordinal: int) -> None:
         for name, value in argument_values(call.text):
             self.arguments.add(name.lower())
             self._asked.add(kind(name))
             first = value not in self.uses
-            holder = self._holders.get(value) or self._find(value)
+            holder = self.vocabulary.holder(value) or self._find(value)
             self._note(self.uses, value, ordinal)
             if holder is not None:
                 producer = holder.item.id
                 self.edges.append(Edge(value, producer, call.id, name))
                 self.produced[producer] = self.produced.get(producer, 0) + 1
             if first:
-                for key in self._keys_of.get(value, ()):
+                for key in self.vocabulary.bound_to(value):
                     self.used[key] = self.used.get(key, 0) + 1
 
     def _find(self, value: str) -> Source | None:
@@ -292,44 +232,62 @@ class Flow:
             if value in text.lower():
                 for index, part in enumerate(source.parts.segments):
                     if value in part.text.lower():
-                        source.values[index] = (*source.values[index], value)
-                        self._holders[value] = source
+                        numbers = self.vocabulary.numbered([value])
+                        source.values[index] += numbers
+                        self.vocabulary.hold(source, numbers)
                         return source
         return None
 
     def odds(self, value: str, now: int) -> float:
         """Log-odds that a later call needs the value, by shape, use and mention (algorithm.md)."""
-        base = self._base.get(value)
-        z = WORTH.bias + (self.base(value) if base is None else base)
+        number = self.vocabulary.numbers.get(value)
+        said = math.nan if number is None else self.vocabulary.worth[number]
+        z = WORTH.bias + (self.base(value) if math.isnan(said) else said)
         use = self.uses.get(value)
         if use is not None:
             z += WORTH.used + WORTH.used_recent * math.exp(-(now - use.last) / WORTH.fade)
         mention = self.mentions.get(value)
         if mention is not None:
             z += WORTH.mentioned + WORTH.mentioned_recent * math.exp(-(now - mention.last) / WORTH.fade)
-        holder = self._holders.get(value)
-        if holder is not None:
-            z += WORTH.newest_recent * math.exp(-(now - holder.ordinal) / WORTH.fade)
+        newest = self.newest(value)
+        if newest is not None:
+            z += WORTH.newest_recent * math.exp(-(now - newest) / WORTH.fade)
         return z + WORTH.stated if value in self.stated else z
 
     def base(self, value: str) -> float:
-        """What the value itself says: its shape, and how near it is to the topic. Worked out once for a topic."""
+        """What the value itself says: its shape, and how near it is to the topic."""
         worth = shape_worth(value)
         if self.topic and len(value) > 5 and (near := self.affinity(value)):
             worth += WORTH.topic * near
-        self._base[value] = worth
         return worth
 
-    def ahead(self, source: Source) -> None:
-        """Work out now what `odds` will ask of the values of a text and does not change: two thirds of its time."""
-        known = self._base
-        for value in chain.from_iterable(source.values):
-            if value not in known:
-                self.base(value)
+    def ahead(self, numbers: Iterable[int]) -> None:
+        """Work out now what the values themselves say, which is two thirds of the time of their odds. It stays known
+        for a topic."""
+        worth, texts = self.vocabulary.worth, self.vocabulary.texts
+        for number in numbers:
+            if math.isnan(worth[number]):
+                worth[number] = self.base(texts[number])
+
+    def improbable(self, numbers: Collection[int], now: int) -> list[float]:
+        """By number e^−odds of these values; 0 of all others."""
+        self.ahead(numbers)
+        worth, holders = self.vocabulary.worth, self.vocabulary.holders
+        fresh = [WORTH.newest_recent * math.exp(-(now - ordinal) / WORTH.fade) for ordinal in range(now + 1)]
+        out = [0.0] * len(worth)
+        for number in numbers:
+            out[number] = math.exp(-(WORTH.bias + worth[number] + fresh[holders[number].ordinal]))
+        for number in self._marked().intersection(numbers):
+            out[number] = math.exp(-self.odds(self.vocabulary.texts[number], now))
+        return out
+
+    def _marked(self) -> set[int]:
+        """Numbers of values that more is known of than what they are and when they were last shown."""
+        return set(self.vocabulary.known(chain(self.uses, self.mentions, self.stated)))
 
     def newest(self, value: str) -> int | None:
         """Position of the unit that last showed a value."""
-        holder = self._holders.get(value)
+        holder = self.vocabulary.holder(value)
         return None if holder is None else holder.ordinal
 
     def affinity(self, value: str) -> float:

@@ -7,7 +7,8 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from jettison.flow.dependencies import Flow, Source, is_keyish, topic_of
+from jettison.flow.dependencies import Flow, is_keyish, topic_of
+from jettison.flow.sources import Source
 from jettison.flow.task_state import TaskReader
 from jettison.flow.values import LONGEST, argument_values, shape
 from jettison.flow.weights import SHAPES, WORTH
@@ -106,7 +107,8 @@ class _Reading:
         held = set(self.flow.head)
         places: dict[str, tuple[Source, int]] = {}
         for name, source in self.flow.sources.items():
-            for index, values in enumerate(source.values):
+            for index, numbers in enumerate(source.values):
+                values = [self.flow.vocabulary.texts[number] for number in numbers]
                 if name in ids:
                     held.update(values)
                 else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jettison.compressors.cut import cut, stub
 from jettison.items import Fidelity, Item, Kind, reworded
 from jettison.plan import Decision, Plan, View
-from jettison.ranking import Candidate, Part, Pick, Ranking, Selection
+from jettison.ranking import Candidate, Part, Ranking, Selection
 
 __all__ = ["compress"]
 
@@ -38,14 +38,12 @@ def _trim(selection: Selection, ranking: Ranking, over: int, total: int) -> bool
     while freed < over and selection.full:
         candidate = ranking.candidates[selection.full.pop()]
         freed += max(1, candidate.tokens // 2)
-    at = len(selection.taken) - 1
     whole = sum(ranking.candidates[unit].tokens for unit in {*selection.full, *selection.stubs})
     # Of JSON most tokens can be those of paths and names that come with the picks, and go with them.
     rate = max(1.0, (total - whole) / max(1, sum(pick.tokens for pick in selection.taken)))
-    while freed < over and at >= 0:
-        if not selection.taken[at].forced:
-            freed += max(1, int(rate * selection.taken.pop(at).tokens))
-        at -= 1
+    while freed < over and len(selection.taken) > selection.forced:
+        freed += max(1, int(rate * selection.taken.pop().tokens))
+        selection.labels.pop()
     return freed > 0
 
 
@@ -58,9 +56,11 @@ class _Writer:
 
     def write(self, selection: Selection) -> tuple[list[Decision], int]:
         """All decisions and the tokens that the candidates take then."""
-        taken: dict[int, list[Pick]] = {}
-        for pick in selection.taken:
-            taken.setdefault(pick.unit, []).append(pick)
+        taken: dict[int, dict[str, set[int]]] = {}
+        for pick, labels in zip(selection.taken, selection.labels, strict=True):
+            kept = taken.setdefault(pick.unit, {}).setdefault(pick.item, set())
+            kept.add(pick.segment)
+            kept.update(labels)
         full, stubs = set(selection.full), set(selection.stubs)
         decisions: list[Decision] = []
         total = 0
@@ -68,7 +68,7 @@ class _Writer:
             if index in full:
                 total += candidate.tokens
                 continue
-            made = list(self._unit(candidate, taken.get(index, []), index in stubs))
+            made = list(self._unit(candidate, taken.get(index, {}), index in stubs))
             decisions += made
             total += candidate.tokens - sum(self._now(d.item, d.before) - d.after for d in made)
         return decisions, total
@@ -78,13 +78,13 @@ class _Writer:
         decision = self.plan.decisions.get(item)
         return before if decision is None else decision.after
 
-    def _unit(self, candidate: Candidate, picks: list[Pick], stubbed: bool) -> Iterator[Decision]:
-        if not picks and not stubbed and not candidate.must:
+    def _unit(self, candidate: Candidate, kept: Mapping[str, set[int]], stubbed: bool) -> Iterator[Decision]:
+        """`kept`: by item of the unit the segments that were taken."""
+        if not kept and not stubbed and not candidate.must:
             yield from self._gone(candidate.unit.items, "lowest rank, no room")
             return
         if candidate.frozen:
             return
-        kept = {pick.item for pick in picks}
         for item in candidate.texts:
             if item.id not in kept:
                 yield from self._gone([item], "its unit was cut, it ranked too low to stay")
@@ -93,12 +93,7 @@ class _Writer:
             handle = self.view.handle(item.text)
             yield Decision(item.id, Fidelity.COMPRESSED, reason, self.view.cost(item), tokens, text, handle, self.call)
         for part in candidate.parts:
-            chosen = set(part.forced)
-            for pick in picks:
-                if pick.item == part.item.id:
-                    chosen.add(pick.segment)
-                    chosen.update(pick.labels)
-            same = frozenset(chosen)
+            same = part.forced.union(kept.get(part.item.id, ()))
             if same not in part.written:
                 part.written[same] = tuple(self._part(part, same))
             yield from part.written[same]

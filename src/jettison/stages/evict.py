@@ -28,18 +28,17 @@ def evict(ranking: Ranking, room: int) -> Selection:
     calls with stubs, newest first, while there is room.
     """
     out = _Filling(ranking, room)
+    for pick in ranking.forced:
+        out.take(pick, forced=True)
+    out.selection.forced = len(out.selection.taken)
     waiting: dict[int, _Bundle] = {}
     heap: list[tuple[float, int]] = []
-    for pick in ranking.picks:
-        rest, order, newest, _, _, tokens, _ = pick
-        unit = -newest
-        if not rest:
-            out.take(pick)
-            continue
+    for pick in ranking.rest:
+        order, unit = pick[0], -pick[1]
         while heap and heap[0][0] <= order:
             out.open(waiting, heappop(heap))
         if unit in out.cost:
-            if out.spent + tokens <= room:
+            if out.spent + pick[4] <= room:
                 out.take(pick)
             continue
         bundle = waiting.get(unit)
@@ -65,7 +64,7 @@ class _Bundle:
     """Minus the gain per token of all of it."""
 
     def add(self, pick: Pick) -> None:
-        _, order, _, item, _, tokens, _ = pick
+        order, _, item, _, tokens, *_ = pick
         self.gain -= order * tokens
         self.tokens += tokens if item else 0
         self.picks.append(pick)
@@ -109,11 +108,12 @@ class _Filling:
         for pick in bundle.picks:
             self.take(pick)
 
-    def take(self, pick: Pick) -> None:
-        rest, _, newest, item, segment, tokens, _ = pick
+    def take(self, pick: Pick, *, forced: bool = False) -> None:
+        _, newest, item, segment, tokens, _, _, _ = pick
         unit, text = -newest, None
         spent = self.cost.get(unit)
         cost = self.ranking.candidates[unit].overhead if spent is None else 0
+        labels: tuple[int, ...] = ()
         if item:
             if item in self.whole:
                 return
@@ -121,25 +121,24 @@ class _Filling:
             if text is not None and segment in text.have:
                 return
             cost += tokens
-            if rest and self.spent + cost > self.room:
+            if not forced and self.spent + cost > self.room:
                 return
             if text is not None:
                 labels = text.part.labels(segment, pair=self.pair)
                 cost += self._companions(text, segment, labels)
-                if labels:
-                    pick = pick._replace(labels=labels)
         elif spent is not None:
             return
-        if rest and self.spent + cost > self.room:
+        if not forced and self.spent + cost > self.room:
             return
         self.spent += cost
         self.cost[unit] = (spent or 0) + cost
         self.selection.taken.append(pick)
+        self.selection.labels.append(labels)
         if text is None:
             self.whole.add(item)
             return
         text.have.add(segment)
-        text.have.update(pick.labels)
+        text.have.update(labels)
         text.records.add(text.part.source.parts.segments[segment].record)
 
     def _companions(self, text: _Text, segment: int, labels: tuple[int, ...]) -> int:

@@ -8,13 +8,14 @@ points of support at half the time (algorithm.md, "Speed").
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, repeat
 
 from jettison.compressors.arguments import clip
 from jettison.compressors.kinds import outline_of
 from jettison.compressors.outline import Outline
-from jettison.flow.dependencies import Flow, Source
+from jettison.flow.dependencies import Flow
+from jettison.flow.sources import Source
 from jettison.items import Fidelity, Item, Kind, Unit, reworded
 from jettison.plan import Locks, Plan, Score, View
 from jettison.ranking import HEADER, WHOLE, Candidate, Part, Pick, Ranking
@@ -42,14 +43,6 @@ GAP = 2
 """Tokens that a line is charged for the mark of the gap beside it (3 tokens; neighbours share it)."""
 
 
-_Held = Sequence[tuple[Sequence[str], float]]
-"""Values with what their key adds, as e^−odds."""
-_Entry = tuple[float, int, str, int, int, float, _Held]
-"""A possible pick, before it is known which values it brings: minus what it would bring alone a token, minus its unit's
-number, item, segment, tokens, κ·Score, what it holds. A plain tuple with a number first: it sorts in half the time of
-one with names and a flag first."""
-
-
 def rank(
     view: View,
     flow: Flow,
@@ -62,26 +55,31 @@ def rank(
 ) -> Ranking:
     """Order what is left of `units`; all other units stay as the plan has them, and cover their values."""
     candidates = {unit.index: _candidate(unit, view, flow, scores, locks, plan, frozen) for unit in units}
-    look = _Look(view, flow, scores, locks, plan, _covered(flow, plan, candidates), len(flow.learnt))
+    look = _Look(view, flow, scores, locks, plan, candidates)
     for candidate in candidates.values():
         look.enter(candidate)
-    forced, rest = _ordered(look.forced, look.decay, rest=False), _ordered(look.rest, look.decay, rest=True)
-    return Ranking(candidates, (*forced, *rest))
+    return Ranking(candidates, _ordered(look.forced, look), _ordered(look.rest, look))
 
 
-def _ordered(entries: list[_Entry], decay: dict[str, float], *, rest: bool) -> list[Pick]:
-    """Give each value to its densest holder, then order again. `decay`: 0 of values that are given away."""
-    entries.sort()
-    picks = []
-    for _, newest, item, index, tokens, gain, held in entries:
-        for values, bonus in held:
-            for value in values:
-                if e := decay[value]:
-                    decay[value] = 0.0
-                    gain += 1 / (1 + e * bonus)
-        picks.append((-gain / tokens, newest, item, index, tokens))
+def _ordered(picks: list[Pick], look: _Look) -> list[Pick]:
+    """Give each value to its densest holder, then order again."""
     picks.sort()
-    return [_pick(Pick, (rest, *pick, ())) for pick in picks]
+    chance, out = look.chance, []
+    for pick in picks:
+        order, newest, item, segment, tokens, gain, values, key = pick
+        whole = gain
+        if key == 1.0:
+            for value in values:
+                if one := chance[value]:
+                    chance[value] = 0.0
+                    whole += one
+        else:
+            whole = look.keyed(gain, values, key, give=True)
+        if (settled := -whole / tokens) != order:
+            pick = _pick(Pick, (settled, newest, item, segment, tokens, gain, values, key))
+        out.append(pick)
+    out.sort()
+    return out
 
 
 _pick = tuple.__new__
@@ -167,7 +165,7 @@ def look_ahead(flow: Flow, item: Item, tokens: int) -> None:
     if source is not None and item.editable and not item.synthetic and tokens - item.fixed > SMALL:
         source.measure(tokens - item.fixed)
         _outline(source, tokens)
-        flow.ahead(source)
+        flow.ahead(chain.from_iterable(source.values))
     numbers_of(item.text)
     keys_of(item.text)
 
@@ -205,44 +203,48 @@ def _forced(source: Source, locks: Locks, item: Item) -> frozenset[int]:
     return frozenset(found)
 
 
-def _covered(flow: Flow, plan: Plan, candidates: Collection[int]) -> set[str]:
-    """Values held by what stays."""
-    covered: set[str] = set()
-    for source in flow.sources.values():
-        if source.item.unit not in candidates:
-            for index in _kept(source, plan):
-                covered.update(source.values[index])
-    return covered
-
-
 def _kept(source: Source, plan: Plan) -> Collection[int]:
     """Segments that the plan leaves of a text."""
     decision = plan.decisions.get(source.item.id)
     return range(len(source.values)) if decision is None else decision.segments
 
 
-@dataclass(slots=True)
 class _Look:
-    """Turns a candidate into entries."""
+    """Turns candidates into picks.
 
-    view: View
-    flow: Flow
-    scores: Mapping[str, Score]
-    locks: Locks
-    plan: Plan
-    covered: set[str]
-    now: int
-    """Units learnt so far: the clock of uses and mentions."""
-    decay: dict[str, float] = field(default_factory=dict)
-    """e^−odds of each value, its key aside; 0 of one that is covered."""
-    bonus: dict[str, float] = field(default_factory=dict)
-    """What a key adds, by what leaves are bound to."""
-    forced: list[_Entry] = field(default_factory=list)
-    rest: list[_Entry] = field(default_factory=list)
+    By number of a value: `improbable`, its e^−odds without what its key does; `chance`, its worth without that, 0 where
+    it is covered or given away. By the name of a key: `bonus`, what it does to e^−odds.
+    """
 
-    def __post_init__(self) -> None:
-        self.decay.update(dict.fromkeys(self.covered, 0.0))
-        self.decay.update(dict.fromkeys(self.flow.head, 0.0))
+    def __init__(
+        self,
+        view: View,
+        flow: Flow,
+        scores: Mapping[str, Score],
+        locks: Locks,
+        plan: Plan,
+        candidates: Mapping[int, Candidate],
+    ) -> None:
+        self.view, self.flow, self.scores, self.locks, self.plan = view, flow, scores, locks, plan
+        self.improbable, self.chance = self.worths(candidates)
+        self.bonus: dict[str, float] = {}
+        self.forced: list[Pick] = []
+        self.rest: list[Pick] = []
+
+    def worths(self, candidates: Mapping[int, Candidate]) -> tuple[list[float], list[float]]:
+        """`improbable` and `chance`: of what may be kept, but for what the instructions and what stays hold."""
+        flow = self.flow
+        near: set[int] = set()
+        covered = set(flow.vocabulary.known(flow.head))
+        for source in flow.sources.values():
+            into = near if source.item.unit in candidates else covered
+            into.update(*map(source.values.__getitem__, _kept(source, self.plan)))
+        near -= covered
+        improbable = flow.improbable(near, len(flow.learnt))
+        chance = [0.0] * len(improbable)
+        for value in near:
+            chance[value] = 1 / (1 + improbable[value])
+        return improbable, chance
 
     def enter(self, candidate: Candidate) -> None:
         """Add what may be kept of a unit."""
@@ -252,39 +254,59 @@ class _Look:
             source = self.flow.sources.get(item.id)
             held = self.held(source, _kept(source, self.plan)) if source is not None else []
             tokens = max(1, self.view.cost(item))
-            base = KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens)
-            self.add(bool(self.locks.on(item.id)), unit, item.id, WHOLE, tokens, base, held)
+            gain = KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens)
+            self.add(bool(self.locks.on(item.id)), unit, item.id, tokens, gain, held)
         for part in candidate.parts:
             self.segments(part, unit)
 
     def segments(self, part: Part, unit: int) -> None:
         """Add what may be kept of a text."""
         item, forced, sizes, source = part.item.id, part.forced, part.sizes, part.source
-        score = self.scores[item]
-        share = _shares(part, KAPPA * score.total)
         mark = 0 if source.parts.structured else GAP
-        alarms = part.outline.alarms if part.outline is not None else ()
-        values, keys = source.values, source.keys
+        values, chance = source.values, self.chance
+        gains, keys = self.gains(part), self.keys(source)
         for index in part.allowed:
-            tokens = sizes[index] + mark
-            base = share(index)
-            if score.prose:
-                base += self.prose(item, index, tokens)
-            if index in alarms:
-                base += ALARM
-            held: _Held = ((values[index], self.key(source, index) if keys else 1.0),) if values[index] else ()
-            self.add(index in forced, unit, item, index, tokens, base, held)
+            tokens, here = sizes[index] + mark, values[index]
+            gain = whole = gains[index]
+            key = keys[index] if keys else 1.0
+            if key == 1.0:
+                for value in here:
+                    whole += chance[value]
+            else:
+                whole = self.keyed(gain, here, key)
+            into = self.forced if index in forced else self.rest
+            into.append(_pick(Pick, (-whole / tokens, -unit, item, index, tokens, gain, here, key)))
 
-    def add(self, must: bool, unit: int, item: str, index: int, tokens: int, base: float, held: _Held) -> None:
-        gain, decay = base, self.decay
-        for values, bonus in held:
-            for value in values:
-                e = decay.get(value)
-                if e is None:
-                    e = decay[value] = math.exp(-self.flow.odds(value, self.now))
-                if e:
-                    gain += 1 / (1 + e * bonus)
-        (self.forced if must else self.rest).append((-gain / tokens, -unit, item, index, tokens, base, held))
+    def gains(self, part: Part) -> list[float]:
+        """By segment, what it brings besides its values: its share of κ·Score, what it says as prose, that it is an
+        alarm."""
+        item, score, outline = part.item.id, self.scores[part.item.id], part.outline
+        gains = _shares(part, KAPPA * score.total)
+        if score.prose:
+            mark = 0 if part.source.parts.structured else GAP
+            gains = [gain + self.prose(item, at, part.sizes[at] + mark) for at, gain in enumerate(gains)]
+        for index in outline.alarms if outline is not None else ():
+            gains[index] += ALARM
+        return gains
+
+    def add(
+        self, must: bool, unit: int, item: str, tokens: int, gain: float, held: Sequence[tuple[int, float]]
+    ) -> None:
+        """Add a whole item, or the opening of a unit. `held`: values, each with what its key does."""
+        values, keys = [value for value, _ in held], [key for _, key in held]
+        whole = self.keyed(gain, values, keys)
+        (self.forced if must else self.rest).append(
+            Pick(-whole / tokens, -unit, item, WHOLE, tokens, gain, values, keys)
+        )
+
+    def keyed(self, gain: float, values: Sequence[int], key: float | Sequence[float], *, give: bool = False) -> float:
+        """The gain with that of the values, which their keys change. `give`: the values are given away."""
+        for value, one in zip(values, repeat(key) if isinstance(key, float) else key, strict=False):
+            if self.chance[value]:
+                gain += 1 / (1 + self.improbable[value] * one)
+                if give:
+                    self.chance[value] = 0.0
+        return gain
 
     def prose(self, item: str, index: int, tokens: int) -> float:
         """What the task needs of a segment as prose, by embeddings or a judge; 0 by rules."""
@@ -296,47 +318,45 @@ class _Look:
     def opening(self, candidate: Candidate) -> None:
         """The pick that opens a unit: its calls and whatever in it is too small to cut."""
         rest = {part.item.id for part in candidate.parts} | {item.id for item in candidate.texts}
-        held: list[tuple[Sequence[str], float]] = []
-        base = KAPPA * candidate.score
+        held: list[tuple[int, float]] = []
+        gain = KAPPA * candidate.score
         for item in candidate.unit.items:
             if item.id in rest:
                 continue
             source = self.flow.sources.get(item.id)
             if source is not None:
                 held += self.held(source, _kept(source, self.plan))
-            base += self.prose(item.id, WHOLE, self.view.cost(item))
-        self.add(candidate.must, candidate.unit.index, "", WHOLE, max(1, candidate.overhead), base, held)
+            gain += self.prose(item.id, WHOLE, self.view.cost(item))
+        self.add(candidate.must, candidate.unit.index, "", max(1, candidate.overhead), gain, held)
 
-    def held(self, source: Source, indices: Iterable[int]) -> list[tuple[Sequence[str], float]]:
-        """What some segments of a text hold, each value once."""
-        found: list[tuple[Sequence[str], float]] = []
-        seen: set[str] = set()
+    def held(self, source: Source, indices: Iterable[int]) -> list[tuple[int, float]]:
+        """What some segments of a text hold, each value once, with what the key of its leaf does."""
+        found: dict[int, float] = {}
+        keys = self.keys(source)
         for index in indices:
-            new = [value for value in source.values[index] if value not in seen]
-            if new:
-                seen.update(new)
-                found.append((new, self.key(source, index)))
-        return found
+            key = keys[index] if keys else 1.0
+            for value in source.values[index]:
+                found.setdefault(value, key)
+        return list(found.items())
 
-    def key(self, source: Source, index: int) -> float:
-        """What the key of a leaf adds to its values."""
-        name = source.keys[index] if source.keys else ""
-        if not name:
-            return 1.0
-        known = self.bonus.get(name)
-        if known is None:
-            known = self.bonus[name] = math.exp(-self.flow.key_odds(source, index))
-        return known
+    def keys(self, source: Source) -> list[float]:
+        """By leaf what its key does to the values in it; empty where no key of the text does anything."""
+        known = self.bonus
+        for name in dict.fromkeys(source.keys):
+            if name not in known:
+                known[name] = math.exp(-self.flow.key_odds(source, source.keys.index(name)))
+        if all(known[name] == 1.0 for name in dict.fromkeys(source.keys)):
+            return []
+        return [known[name] for name in source.keys]
 
 
-def _shares(part: Part, score: float) -> Callable[[int], float]:
+def _shares(part: Part, score: float) -> list[float]:
     """κ·Score of an item, dealt out to its segments by what their content type says of them, else evenly."""
     outline = part.outline
     if outline is None:
-        even = score / max(1, len(part.allowed))
-        return lambda index: even
+        return [score / max(1, len(part.allowed))] * len(part.source.values)
     weight = list(outline.weight)
     for index, heavy in outline.near.items():
         weight[index] = max(weight[index], BESIDE * weight[heavy])
     rate = score / (sum([weight[index] for index in part.allowed]) or 1.0)
-    return lambda index: rate * weight[index]
+    return [rate * one for one in weight]

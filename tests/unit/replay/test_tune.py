@@ -70,8 +70,8 @@ def test_features_add_up_to_what_rank_uses() -> None:
         flow.learn([unit])
         now = len(flow.learnt) + 2
         for source in flow.sources.values():
-            for index, values in enumerate(source.values):
-                for value in values:
+            for index, numbers in enumerate(source.values):
+                for value in map(flow.vocabulary.texts.__getitem__, numbers):
                     found = features(flow, value, source, index, now)
                     total = sum(weights[name] * amount for name, amount in found.items())
                     assert total == pytest.approx(flow.odds(value, now) + flow.key_odds(source, index))

@@ -54,8 +54,8 @@ def test_nothing_is_taken_twice_and_labels_are_of_the_same_record(room):
     taken = [(pick.unit, pick.item, pick.segment) for pick in selection.taken]
     assert len(set(taken)) == len(taken)
     assert not set(selection.full) & set(selection.stubs)
-    for pick in selection.taken:
-        for label in pick.labels:
+    for pick, labels in zip(selection.taken, selection.labels, strict=True):
+        for label in labels:
             segments = SEEN.flow.sources[pick.item].parts.segments
             assert segments[label].record == segments[pick.segment].record
 

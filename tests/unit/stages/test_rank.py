@@ -71,10 +71,9 @@ def test_values_of_the_instructions_are_worth_nothing():
 
 def test_forced_segments_come_first():
     seen = scene(history(ROWS, OTHER)).locked(("2.0", "kept for the reader abababab"))
-    picks = seen.rank("1.0", "3.0").picks
-    forced = [pick for pick in picks if pick.forced]
-    assert picks[: len(forced)] == tuple(forced)
-    assert {(pick.item, pick.segment) for pick in forced if pick.item} == {(seen.item("2.0").id, 7)}
+    ranking = seen.rank("1.0", "3.0")
+    assert {(pick.item, pick.segment) for pick in ranking.forced} == {("", WHOLE), (seen.item("2.0").id, 7)}
+    assert sorted(gains(ranking, "2.0")) == list(range(12)), "and they are not in the rest once more"
     assert seen.rank("1.0").candidates[seen.item("1.0").unit].must
 
 
