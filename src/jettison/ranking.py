@@ -60,18 +60,19 @@ class Part:
 
     def _named(self, index: int, pair: bool) -> int:
         """The leaf that names a leaf's record, else a short one beside it; WHOLE where there is none."""
-        segments, allowed = self.source.parts.segments, self.allowed
-        here = segments[index]
-        low = high = index
-        while low > 0 and segments[low - 1].record == here.record and index - low < NEAR:
-            low -= 1
-        while high + 1 < len(segments) and segments[high + 1].record == here.record and high - index < NEAR:
-            high += 1
-        others = [at for at in range(low, high + 1) if at != index and at in allowed]
-        named = next((at for at in others if is_keyish(segments[at].key)), WHOLE)
-        if named != WHOLE or not pair:
-            return named
-        short = [at for at in others if self.sizes[at] <= PAIR_TOKENS]
+        segments, allowed, sizes = self.source.parts.segments, self.allowed, self.sizes
+        record, first = segments[index].line, index
+        while first > 0 and index - first < NEAR and segments[first - 1].line == record:
+            first -= 1
+        short: list[int] = []
+        for at in range(first, min(len(segments), index + NEAR + 1)):
+            if segments[at].line != record:
+                break
+            if at != index and at in allowed:
+                if is_keyish(segments[at].key):
+                    return at
+                if pair and sizes[at] <= PAIR_TOKENS:
+                    short.append(at)
         return min(short, key=lambda at: (self.source.repeats(at), at), default=WHOLE)
 
 

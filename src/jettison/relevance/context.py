@@ -61,6 +61,8 @@ class Context:
         """Words of the goal, as numbers."""
         latest = [item.text for unit in view.units[-2:] for item in unit.items if item.kind is not Kind.INSTRUCTION]
         self.latest: frozenset[int] = frozenset().union(*map(numbers_of, latest))
+        self._task = self.goal | self.latest
+        self._shared: tuple[str, frozenset[int]] = "", frozenset()
         declared = [declared_arguments(schema) for _, schema in view.tools]
         self.needed = frozenset(map(str.lower, flow.arguments.union(view.policies.needed(), *declared)))
         """Kinds of values that some call needs: names of arguments seen or declared."""
@@ -73,6 +75,12 @@ class Context:
         self.resolved: set[str] = set()
         """Errors after which the same tool succeeded on the same target."""
         self._overtaken([unit for unit in view.units if asked is None or unit.index in asked])
+
+    def shared(self, text: str) -> frozenset[int]:
+        """Words that a text has in common with the goal or the latest turns, as numbers; looked up once for both."""
+        if self._shared[0] is not text:
+            self._shared = text, self._task.intersection(numbers_of(text))
+        return self._shared[1]
 
     def _overtaken(self, units: Iterable[Unit]) -> None:
         same: dict[tuple[str, str], str] = {}

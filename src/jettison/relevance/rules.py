@@ -12,9 +12,9 @@ from collections.abc import Callable
 from jettison.flow.dependencies import Flow
 from jettison.items import Item, Kind
 from jettison.plan import View
-from jettison.relevance.context import CHOICES, Context, keys_of, numbers_of
+from jettison.relevance.context import CHOICES, Context, keys_of
 
-__all__ = ["RULES", "Context", "relevance"]
+__all__ = ["RULES", "WEIGHTS", "Context", "relevance"]
 
 # How much each kind of item is worth to a later step, all else equal. Order from algorithm.md: a value in a user
 # message is worth +0.5 log-odds (−8.1 points on tau-airline without); assistant text of old units is dropped first.
@@ -34,10 +34,10 @@ FADE = 10
 """Steps after which a use has faded to 1/e, as for values (flow/weights)."""
 
 
-def _overlap(item: Item, words: frozenset[int]) -> float:
+def _overlap(item: Item, words: frozenset[int], context: Context) -> float:
     if not words or not item.text:
         return 0.0
-    return min(1.0, len(words.intersection(numbers_of(item.text))) / min(12, len(words)))
+    return min(1.0, len(words & context.shared(item.text)) / min(12, len(words)))
 
 
 def kind(item: Item, view: View, flow: Flow, context: Context) -> float:
@@ -60,18 +60,20 @@ def arguments(item: Item, view: View, flow: Flow, context: Context) -> float:
     """Keys in it that are names of arguments in a schema or a call seen (key statistics: −7.4 on tau without)."""
     if item.kind not in (Kind.RESULT, Kind.DOCUMENT):
         return 0.0
-    keys = keys_of(item.text).union(map(str.lower, view.policies.of(item.name).produces))
+    keys = keys_of(item.text)
+    if produced := view.policies.of(item.name).produces:
+        keys = keys.union(map(str.lower, produced))
     return min(1.0, len(keys & context.needed) / 3)
 
 
 def goal(item: Item, view: View, flow: Flow, context: Context) -> float:
     """Words shared with the goal (lexical relevance alone: 21–87 % support)."""
-    return _overlap(item, context.goal)
+    return _overlap(item, context.goal, context)
 
 
 def latest(item: Item, view: View, flow: Flow, context: Context) -> float:
     """Words shared with the latest turns (as for the goal)."""
-    return _overlap(item, context.latest)
+    return _overlap(item, context.latest, context)
 
 
 def current(item: Item, view: View, flow: Flow, context: Context) -> float:
@@ -117,6 +119,7 @@ RULES: dict[str, tuple[float, Rule]] = {
     "choice": (0.01, choice),
     "irreplaceable": (0.02, irreplaceable),
 }
+WEIGHTS = {name: weight for name, (weight, _) in RULES.items()}
 
 
 def relevance(item: Item, view: View, flow: Flow, context: Context) -> dict[str, float]:

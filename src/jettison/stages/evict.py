@@ -79,6 +79,23 @@ class _Text:
     have: set[int] = field(default_factory=set)
     records: set[str] = field(default_factory=set)
 
+    def companions(self, segment: int, pair: bool) -> tuple[tuple[int, ...], int]:
+        """The segments that come with one, and the tokens of those that are new and of the path of its record."""
+        part, tokens = self.part, 0
+        labels = part.labels(segment, pair=pair)
+        for label in labels:
+            if label not in self.have:
+                tokens += part.sizes[label]
+        record = part.source.parts.segments[segment].record
+        if record and record not in self.records:
+            tokens += 2 + len(record) // PATH_CHARACTERS
+        return labels, tokens
+
+    def add(self, segment: int, labels: tuple[int, ...]) -> None:
+        self.have.add(segment)
+        self.have.update(labels)
+        self.records.add(self.part.source.parts.segments[segment].record)
+
 
 class _Filling:
     """One pass of filling: what was taken, what it costs."""
@@ -109,48 +126,32 @@ class _Filling:
             self.take(pick)
 
     def take(self, pick: Pick, *, forced: bool = False) -> None:
+        """Take a pick, with what comes with it, if it is not held yet and there is room."""
         _, newest, item, segment, tokens, _, _, _ = pick
-        unit, text = -newest, None
-        spent = self.cost.get(unit)
-        cost = self.ranking.candidates[unit].overhead if spent is None else 0
-        labels: tuple[int, ...] = ()
-        if item:
-            if item in self.whole:
-                return
-            text = self.texts.get(item) if segment != WHOLE else None
-            if text is not None and segment in text.have:
-                return
-            cost += tokens
-            if not forced and self.spent + cost > self.room:
-                return
-            if text is not None:
-                labels = text.part.labels(segment, pair=self.pair)
-                cost += self._companions(text, segment, labels)
-        elif spent is not None:
+        unit = -newest
+        spent, cost = self.cost.get(unit), tokens if item else 0
+        if spent is None:
+            spent, cost = 0, cost + self.ranking.candidates[unit].overhead
+        elif not item:
+            return  # it is open
+        text = None if segment == WHOLE else self.texts.get(item)
+        if item in self.whole or (text is not None and segment in text.have):
             return
         if not forced and self.spent + cost > self.room:
             return
+        labels: tuple[int, ...] = ()
+        if text is not None:
+            labels, more = text.companions(segment, self.pair)
+            cost += more
+            if not forced and self.spent + cost > self.room:
+                return
+            text.add(segment, labels)
+        elif item:
+            self.whole.add(item)
         self.spent += cost
-        self.cost[unit] = (spent or 0) + cost
+        self.cost[unit] = spent + cost
         self.selection.taken.append(pick)
         self.selection.labels.append(labels)
-        if text is None:
-            self.whole.add(item)
-            return
-        text.have.add(segment)
-        text.have.update(labels)
-        text.records.add(text.part.source.parts.segments[segment].record)
-
-    def _companions(self, text: _Text, segment: int, labels: tuple[int, ...]) -> int:
-        """Tokens of the labels that come with a segment, and of its record's path."""
-        tokens = 0
-        for label in labels:
-            if label not in text.have:
-                tokens += text.part.sizes[label]
-        record = text.part.source.parts.segments[segment].record
-        if record and record not in text.records:
-            tokens += 2 + len(record) // PATH_CHARACTERS
-        return tokens
 
     def restore(self) -> None:
         """Whole units, newest first, while they fit."""
