@@ -1,12 +1,13 @@
 """Rank: forced picks first, then gain per token; what is held elsewhere is worth nothing."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from jettison.gains import KAPPA, NAMED, ROOMY
 from jettison.items import Fidelity
 from jettison.ranking import WHOLE
-from jettison.stages.rank import KAPPA
 from unit.flow.reading import call, join, says, user
 from unit.stages.scene import scene
 
@@ -129,3 +130,43 @@ def test_prose_of_the_assistant_can_go_alone():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_call_is_ranked_the_same(seed):
     assert scene(history(ROWS, OTHER)).rank("1.0", "3.0").picks == scene(history(ROWS, OTHER)).rank("1.0", "3.0").picks
+
+
+ORDERS = [{"order_id": f"ORD-{n}", "status": "sent" if n % 3 else "pending", "amount": 10.5 * n} for n in range(60)]
+LINES = "\n".join(f"ORD-{n} {'sent' if n % 3 else 'pending'} since the week before last" for n in range(60))
+
+
+def asked(request, result):
+    return scene(join(user(request), call("list", {"page": 1}, result), says("Let me see."), user("Go on.")))
+
+
+@pytest.mark.parametrize("request_", ["Refund ORD-17.", "Верни деньги за ORD-17."])
+def test_what_is_said_of_an_identifier_that_the_task_names_is_worth_keeping(request_):
+    """The identifier itself is in the goal, so it is worth nothing here: without this its record went first."""
+    found = gains(asked(request_, ORDERS).rank("1.0"), "2.0")
+    of_it, others = [found[at] for at in (51, 52, 53)], [gain for at, gain in found.items() if at not in (51, 52, 53)]
+    assert min(of_it) >= NAMED
+    assert sum(of_it) / 3 > 5 * sum(others) / len(others)
+
+
+def test_so_is_its_line_of_a_text():
+    found = gains(asked("Refund ORD-17.", LINES).rank("1.0"), "2.0")
+    assert max(found, key=found.__getitem__) == 17
+
+
+def test_an_identifier_that_stands_everywhere_says_nothing():
+    rows = [{**row, "customer": "C-7781"} for row in ORDERS]
+    found = gains(asked("What did C-7781 order?", rows).rank("1.0"), "2.0")
+    assert max(found.values()) < NAMED
+
+
+def test_nor_does_a_record_that_holds_the_whole_world():
+    one = {"order_id": "ORD-17", **{f"field{n}": f"words about {n} of it" for n in range(40)}}
+    found = gains(asked("Refund ORD-17.", one).rank("1.0"), "2.0")
+    assert all(gain < NAMED for at, gain in found.items() if at)
+
+
+def test_in_a_small_room_it_takes_no_place():
+    seen = asked("Refund ORD-17.", ORDERS)
+    small = replace(seen, view=replace(seen.view, limit=ROOMY - 1))
+    assert max(gains(small.rank("1.0"), "2.0")[at] for at in (52, 53)) < NAMED

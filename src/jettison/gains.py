@@ -1,0 +1,179 @@
+"""What it brings to keep a segment: values that nothing kept holds, κ·Score, and what values cannot see."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+
+from jettison.flow.dependencies import Flow
+from jettison.flow.named import named
+from jettison.flow.sources import Source
+from jettison.items import Item
+from jettison.plan import Locks, Plan, Score, View
+from jettison.ranking import WHOLE, Candidate, Part
+
+__all__ = ["KAPPA", "NAMED", "ROOMY", "Gains"]
+
+KAPPA = 0.03
+"""Weight of Score beside the worth of values (a value that was just used is worth about 0.5, a new id 0.02)."""
+PROSE = 0.03
+"""Worth of a token of prose that the task surely needs (relevance 1), with embeddings or a judge; it falls with the
+square of the relevance. A value that was just used is worth about as much a token (0.5 in a line of 25)."""
+
+ALARM = 0.5
+"""Worth of one of the few errors among routine rows: that of a value that was just used. By what its type says of it
+alone (a share of κ) an error without rare ids went with the rows around it."""
+
+NAMED, MOST_NAMED, LARGEST_NAMED, ROOMY = 0.07, 3, 12, 800
+"""Worth of a leaf, or line, that stands in one record with an identifier that the task names, whatever values it has.
+The identifier is in the goal already: what is said of it elsewhere would be worth nothing. Shared where up to 3 records
+of a text have it; more of them, or a record of more than 12 leaves, say too little. Only from 800 tokens of room on:
+below, tau-airline loses 7 points of support at 10 %. Strict support / completeness of all pressured calls at 25 %
+change by +.2 / +.2, 0 / 0, −.6 / −.6, −.1 / −.2 (mcpmark / swe-lm32b / tau-airline / toolathlon), cost by .002 at most.
+With .1 tau-airline loses another point; with .05 the status of an order that the user names goes (test_rank.py)."""
+BESIDE = 0.5
+"""Share of a heavy segment's weight that its neighbours have: the rows around an error."""
+
+
+class Gains:
+    """What segments of the candidates of one ranking bring.
+
+    By number of a value: `improbable`, its e^−odds without what its key does; `chance`, its worth without that, 0 where
+    it is covered or given away. By the name of a key: `bonus`, what it does to e^−odds.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        flow: Flow,
+        scores: Mapping[str, Score],
+        locks: Locks,
+        plan: Plan,
+        candidates: Collection[int],
+    ) -> None:
+        self.view, self.flow, self.scores, self.plan = view, flow, scores, plan
+        self.improbable, self.chance = self.worths(candidates)
+        self.bonus: dict[str, float] = {}
+        self.named = set(flow.vocabulary.known(named(view))) if _room(view, locks) >= ROOMY else set()
+
+    def worths(self, candidates: Collection[int]) -> tuple[list[float], list[float]]:
+        """`improbable` and `chance`: of what may be kept, but for what the instructions and what stays hold."""
+        flow = self.flow
+        near: set[int] = set()
+        covered = set(flow.vocabulary.known(flow.head))
+        for source in flow.sources.values():
+            into = near if source.item.unit in candidates else covered
+            into.update(*map(source.values.__getitem__, _kept(source, self.plan)))
+        near -= covered
+        improbable = flow.improbable(near, len(flow.learnt))
+        chance = [0.0] * len(improbable)
+        for value in near:
+            chance[value] = 1 / (1 + improbable[value])
+        return improbable, chance
+
+    def of(self, part: Part, mark: int) -> list[float]:
+        """By segment, what it brings besides its values: its share of κ·Score, what it says as prose, that it is an
+        alarm, that it is about what the task names. `mark`: tokens that a segment is charged for the mark of a gap."""
+        item, score, outline = part.item.id, self.scores[part.item.id], part.outline
+        gains = _shares(part, KAPPA * score.total)
+        if score.prose:
+            gains = [gain + self.prose(item, at, part.sizes[at] + mark) for at, gain in enumerate(gains)]
+        for index in outline.alarms if outline is not None else ():
+            gains[index] += ALARM
+        for index, worth in self.beside(part.source) if self.named else ():
+            gains[index] += worth
+        return gains
+
+    def beside(self, source: Source) -> Iterator[tuple[int, float]]:
+        """The segments of records, or lines, in which an identifier stands that the task names; with their worth."""
+        segments, named = source.parts.segments, self.named
+        records = {segments[at].line for at, values in enumerate(source.values) if not named.isdisjoint(values)}
+        if not 0 < len(records) <= MOST_NAMED:
+            return
+        sizes = Counter(part.line for part in segments)
+        for index, part in enumerate(segments):
+            if part.line in records and sizes[part.line] <= LARGEST_NAMED:
+                yield index, NAMED / len(records)
+
+    def opening(self, candidate: Candidate) -> tuple[float, list[tuple[int, float]]]:
+        """What opening a unit brings, values aside, and the values: of calls and of all that is too small to cut."""
+        rest = {part.item.id for part in candidate.parts} | {item.id for item in candidate.texts}
+        held: list[tuple[int, float]] = []
+        gain = KAPPA * candidate.score
+        for item in candidate.unit.items:
+            if item.id in rest:
+                continue
+            source = self.flow.sources.get(item.id)
+            if source is not None:
+                held += self.held(source, _kept(source, self.plan))
+            gain += self.prose(item.id, WHOLE, self.view.cost(item))
+        return gain, held
+
+    def whole(self, item: Item) -> tuple[float, list[tuple[int, float]]]:
+        """What an item brings as a whole, values aside, and its values."""
+        source = self.flow.sources.get(item.id)
+        held = self.held(source, _kept(source, self.plan)) if source is not None else []
+        tokens = max(1, self.view.cost(item))
+        return KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens), held
+
+    def keyed(self, gain: float, values: Sequence[int], key: float | Sequence[float], *, give: bool = False) -> float:
+        """The gain with that of the values, which their keys change. `give`: the values are given away."""
+        for value, one in zip(values, repeat(key) if isinstance(key, float) else key, strict=False):
+            if self.chance[value]:
+                gain += 1 / (1 + self.improbable[value] * one)
+                if give:
+                    self.chance[value] = 0.0
+        return gain
+
+    def prose(self, item: str, index: int, tokens: int) -> float:
+        """What the task needs of a segment as prose, by embeddings or a judge; 0 by rules."""
+        near = self.scores[item].prose
+        if not near:
+            return 0.0
+        return PROSE * (max(near.values()) if index == WHOLE else near.get(index, 0.0)) ** 2 * tokens
+
+    def held(self, source: Source, indices: Iterable[int]) -> list[tuple[int, float]]:
+        """What some segments of a text hold, each value once, with what the key of its leaf does."""
+        found: dict[int, float] = {}
+        keys = self.keys(source)
+        for index in indices:
+            key = keys[index] if keys else 1.0
+            for value in source.values[index]:
+                found.setdefault(value, key)
+        return list(found.items())
+
+    def keys(self, source: Source) -> list[float]:
+        """By leaf what its key does to the values in it; empty where no key of the text does anything."""
+        known = self.bonus
+        for name in dict.fromkeys(source.keys):
+            if name not in known:
+                known[name] = math.exp(-self.flow.key_odds(source, source.keys.index(name)))
+        if all(known[name] == 1.0 for name in dict.fromkeys(source.keys)):
+            return []
+        return [known[name] for name in source.keys]
+
+
+def _kept(source: Source, plan: Plan) -> Collection[int]:
+    """Segments that the plan leaves of a text."""
+    decision = plan.decisions.get(source.item.id)
+    return range(len(source.values)) if decision is None else decision.segments
+
+
+def _room(view: View, locks: Locks) -> int:
+    """Tokens beside what every request takes and what must stay whole."""
+    held = locks.whole | locks.present
+    return view.limit - view.fixed - sum(view.cost(item) for item in view.items if item.id in held)
+
+
+def _shares(part: Part, score: float) -> list[float]:
+    """κ·Score of an item, dealt out to its segments by what their content type says of them, else evenly."""
+    outline = part.outline
+    if outline is None:
+        return [score / max(1, len(part.allowed))] * len(part.source.values)
+    weight = list(outline.weight)
+    for index, heavy in outline.near.items():
+        weight[index] = max(weight[index], BESIDE * weight[heavy])
+    rate = score / (sum([weight[index] for index in part.allowed]) or 1.0)
+    return [rate * one for one in weight]
