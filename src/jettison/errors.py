@@ -68,7 +68,7 @@ class Problem:
 
     def __str__(self) -> str:
         call = f" (call {self.call_id})" if self.call_id else ""
-        return f"{self.position}: {self.rule}{call}; {self.repair}"
+        return f"{self.position} does not meet the rule `{self.rule}`{call}: {self.repair}"
 
 
 class JettisonError(Exception):
@@ -84,20 +84,18 @@ class ConfigError(ValueError):
 class InvalidInput(JettisonError):
     """The given history breaks the wire's own rules.
 
-    `problems` names each: position, rule and repair.
+    `problems` names each: position, rule and repair. `advice`: what would help with all of them.
     """
 
-    def __init__(self, problems: Sequence[Problem] | str) -> None:
+    def __init__(self, problems: Sequence[Problem] | str, advice: str = "") -> None:
         self.problems: tuple[Problem, ...] = () if isinstance(problems, str) else tuple(problems)
         if isinstance(problems, str):
             super().__init__(problems)
             return
         head = "\n".join(f"  {problem}" for problem in self.problems[:5])
         more = f"\n  … and {len(self.problems) - 5} more" if len(self.problems) > 5 else ""
-        super().__init__(
-            f"the history breaks {len(self.problems)} rule(s) of its wire format:\n{head}{more}\n"
-            "pass repair=True to have dead calls answered and duplicates resolved"
-        )
+        last = f"\n{advice}" if advice else ""
+        super().__init__(f"the history breaks {len(self.problems)} rule(s) of its wire format:\n{head}{more}{last}")
 
 
 class CannotFit(JettisonError):

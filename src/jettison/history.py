@@ -13,12 +13,13 @@ from jettison.errors import InvalidInput, Problem
 from jettison.items import Item, Unit, units_of
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
+from jettison.wire.guess import marked_wire
 from jettison.wire.marks import limited, marks_in, unmarked
 
 if TYPE_CHECKING:
     from jettison.vault import Keeper
 
-__all__ = ["History", "Snapshot", "copied", "marked", "sanitised", "schemas", "size_of"]
+__all__ = ["History", "Snapshot", "advice", "copied", "marked", "sanitised", "schemas", "size_of"]
 
 _index = attrgetter("index")
 
@@ -263,7 +264,7 @@ class History:
             problems = [problem for problem in problems if "item_reference" not in problem.rule]
         broken = [problem for problem in problems if problem.kind == "structure"]
         if broken:
-            raise InvalidInput(broken)
+            raise InvalidInput(broken, advice(wire, messages))
         return problems
 
     def border(self, common: int) -> int:
@@ -278,6 +279,18 @@ class History:
         ):
             at -= 1
         return at
+
+
+def advice(wire: Wire, messages: Sequence[Any]) -> str:
+    """What would help with a history that breaks the rules of its wire; empty where nothing does at once."""
+    likely = marked_wire(messages)
+    if likely not in (None, wire.name):
+        return f"this looks like a history of the wire {likely!r}: pass wire={likely!r}, not {wire.name!r}"
+    if all(isinstance(message, dict) for message in messages):
+        mended = wire.repair(messages).messages
+        if mended and not any(problem.kind == "structure" for problem in wire.check(mended)):
+            return "pass repair=True to have it mended: dead calls answered, duplicates and empties dropped"
+    return ""
 
 
 def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:

@@ -272,7 +272,16 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _in_options(message: str) -> str:
     """The advice of an error in the words of this command."""
-    return message.replace("pass repair=True to", "add --repair to").replace("on_unsafe='degrade'", "--degrade")
+    for setting, option in _OPTIONS:
+        message = message.replace(setting, option)
+    return message
+
+
+_OPTIONS = (
+    ("pass repair=True to", "add --repair to"),
+    ("pass wire=", "pass --wire "),
+    ("on_unsafe='degrade'", "--degrade"),
+)
 
 
 def _usage(error: Exception) -> int:

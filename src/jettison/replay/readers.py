@@ -18,7 +18,7 @@ from typing import Any
 
 from jettison.errors import ConfigError, InvalidInput
 from jettison.replay import claude_code
-from jettison.replay.guess import WIRES, guess_wire
+from jettison.wire.guess import WIRES, guess_wire
 
 __all__ = ["Recorded", "embedded", "read", "read_all", "read_bytes", "recorded_of", "request_in"]
 

@@ -15,10 +15,10 @@ from jettison.replay.chat import trajectory_of
 from jettison.replay.files import SUFFIXES, Numbered, rows_in
 from jettison.replay.formats import Named, Skipped, format_of
 from jettison.replay.formats.base import Row
-from jettison.replay.guess import WIRES
 from jettison.replay.measure.trajectory import Trajectory
 from jettison.replay.readers import Recorded
 from jettison.replay.remote import Remote, found_at, is_url
+from jettison.wire.guess import WIRES
 
 __all__ = ["Found", "Intake", "files_of", "trajectories"]
 

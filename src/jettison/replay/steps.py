@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jettison.errors import InvalidInput
+from jettison.history import advice
 from jettison.plan import Report
 from jettison.replay.readers import Recorded
 from jettison.session import Session
@@ -24,7 +25,7 @@ def call_points(recorded: Recorded, *, repair: bool = False) -> list[int]:
     problems = wire.check(checked, system=recorded.system)
     broken = [problem for problem in problems if problem.kind == "structure"]
     if broken:
-        raise InvalidInput(broken)
+        raise InvalidInput(broken, advice(wire, checked))
     points = []
     steps = 0
     for index, cursor in enumerate(wire.parse(recorded.messages)[1]):

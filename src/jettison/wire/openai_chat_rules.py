@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from jettison.errors import Problem
@@ -98,9 +98,9 @@ def is_empty(message: Message) -> bool:
     return role_of(message) != "assistant" or not any(message.get(field) for field in stands)
 
 
-def _check_content(found: Findings, index: int, content: Any, kind: str) -> None:
+def _check_content(found: Findings, index: int, content: Any, kind: str, calls: Collection[str] = ()) -> None:
     if type(content) is not str or not content:
-        found.content(index, f"messages[{index}].content", content, kind)
+        found.content(index, f"messages[{index}].content", content, kind, calls)
 
 
 def _check_turn(found: Findings, index: int, message: Message) -> dict[str, int]:
@@ -112,7 +112,8 @@ def _check_turn(found: Findings, index: int, message: Message) -> dict[str, int]
         found.add(index, where, rule, "drop the message or give it content")
     elif content not in (None, ""):
         stands = any(message.get(field) for field in ("tool_calls", "function_call"))
-        _check_content(found, index, content, "compatibility" if stands else "structure")
+        ids = [word(call.get("id")) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+        _check_content(found, index, content, "compatibility" if stands else "structure", ids)
     if legacy := message.get("function_call"):
         body = legacy if isinstance(legacy, dict) else {}
         found.arguments(index, f"{where}.function_call", body.get("arguments"), None)

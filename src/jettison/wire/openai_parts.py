@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -263,6 +263,11 @@ def insertions(place: int, kept: Mapping[Slot, Item], content: Any) -> list[Inse
     return [*found, Inserted(place, REMOVED, "placeholder")] if content == REMOVED else found
 
 
+_FOREIGN = {"tool_use": "id", "tool_result": "tool_use_id"}
+"""Blocks of other wires that stand for calls and results, and what names the call. Taken for text with unknown fields,
+they would be cut apart without anybody knowing that one answers the other."""
+
+
 class Findings:
     """Collects problems; `start` hides what is wrong in earlier messages."""
 
@@ -279,8 +284,13 @@ class Findings:
     def sorted(self) -> list[Problem]:
         return sorted(self.problems, key=lambda problem: problem.message)
 
-    def content(self, index: int, where: str, content: Any, kind: str = "structure") -> None:
-        """Content is a string or a list of parts, and none of them is empty; `kind` says how bad an empty one is."""
+    def content(
+        self, index: int, where: str, content: Any, kind: str = "structure", calls: Collection[str] = ()
+    ) -> None:
+        """Content is a string or a list of parts, and none of them is empty; `kind` says how bad an empty one is.
+
+        `calls`: ids of the message's own calls. A framework may keep another provider's blocks of these beside them.
+        """
         if content is None or content == "" or content == []:
             self.add(index, where, "content is not empty", "drop the message or give it content", kind)
         elif not isinstance(content, str | list):
@@ -294,6 +304,9 @@ class Findings:
                 self.add(index, spot, "a text part has a string `text`", "pass the text as a string")
             elif part_text(part) == "":
                 self.add(index, spot, "a text part is not empty", "drop the part", kind)
+            elif sort in _FOREIGN and part.get(_FOREIGN[sort]) not in calls:
+                rule = "calls and results are messages of their own, not content parts"
+                self.add(index, spot, rule, f"a part of type {sort!r} belongs to another wire", call_id=None)
 
     def arguments(self, index: int, where: str, value: Any, call_id: str | None) -> None:
         """Arguments are a string that parses as JSON."""

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from jettison.errors import ConfigError, InvalidInput
-from jettison.replay.guess import guess_wire
 from jettison.replay.readers import Recorded, read, read_bytes
+from jettison.wire.guess import guess_wire
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "line\u2028separator"}]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["WIRES", "guess_wire"]
+__all__ = ["WIRES", "guess_wire", "marked_wire"]
 
 WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
@@ -26,8 +26,13 @@ def guess_wire(messages: Sequence[Mapping[str, Any]], body: Mapping[str, Any] | 
         return "gemini"
     if "input" in body and "messages" not in body:
         return "openai-responses"
-    marks = (mark for message in messages if (mark := _message_mark(message)))
-    return next(marks, None) or _body_mark(body, messages) or "openai-chat"
+    return marked_wire(messages) or _body_mark(body, messages) or "openai-chat"
+
+
+def marked_wire(messages: Sequence[Any]) -> str | None:
+    """The wire that alone has what the first telling message holds; None where none tells."""
+    marks = (mark for message in messages if isinstance(message, Mapping) and (mark := _message_mark(message)))
+    return next(marks, None)
 
 
 def _message_mark(message: Mapping[str, Any]) -> str | None:
