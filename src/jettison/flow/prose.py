@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from jettison.flow.constraints import constraint_cue
+from jettison.flow.quoting import repeated
 
 __all__ = ["LONGEST_CONSTRAINT", "is_data", "rules_of", "sentences"]
 
 LONGEST_CONSTRAINT = 400
 """Characters; a longer "sentence" is pasted text or a document, and is cut to the clause around its cue."""
 
-_BREAK = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
+_BREAK = re.compile(r"(?<=[.!?…])(?<![Mm]ax\.)(?<![Мм]акс\.)[\"')\]]*\s+|(?<=[。！？])|\n+")
 _DATA = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]<|]|#include|import\s|from\s\w+\simport|def\s|class\s|return\b|"
     r"\w+\s*[=(].*[;)]$|at\s\S+\(|File\s\")"
@@ -50,11 +51,17 @@ def is_data(line: str) -> bool:
 
 def rules_of(text: str) -> Iterator[tuple[int, int, bool]]:
     """(start, end, False) of each sentence that is prose; (start, end, True) of each piece that binds."""
+    quoted = iter(repeated(text))
+    hidden = next(quoted, None)
     for start, end in sentences(text):
         line = text[start:end]
         if is_data(line):
             continue
         yield start, end, False
+        while hidden is not None and hidden[1] <= start:
+            hidden = next(quoted, None)
+        if hidden is not None and hidden[0] <= start:
+            continue
         cue = constraint_cue(line)
         if cue is not None:
             yield *_around(text, start, end, start + cue), True
