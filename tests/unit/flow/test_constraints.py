@@ -1,0 +1,157 @@
+"""Which sentences bind the agent, by kind of phrasing.
+
+The lists of `phrasings_unseen.py` were tried when the patterns were done; what was missed was widened for afterwards.
+Found of the rules, and false alarms among the rest, at first sight (by the patterns of before in parentheses):
+
+| list | English found | Russian found | English false | Russian false |
+|---|---|---|---|---|
+| direct orders | 42 of 42 (6) | 41 of 42 (16) | 0 of 32 (6) | 0 of 32 (2) |
+| in plain talk | 15 of 30 (15) | 23 of 30 (21) | 2 of 25 (1) | 3 of 25 (2) |
+| roundabout | 14 of 40 (10) | 23 of 40 (21) | 2 of 30 (1) | 1 of 30 (0) |
+"""
+
+import phrasings_en
+import phrasings_ru
+import phrasings_unseen as unseen
+import pytest
+from reading import read, user
+
+from jettison.flow import constraints
+from jettison.flow.constraints import constraint_cue
+from jettison.flow.imperatives import is_imperative
+from jettison.flow.prose import rules_of
+from jettison.flow.quoting import repeated
+
+LANGUAGES = ("English", "Russian")
+KINDS = {"English": phrasings_en, "Russian": phrasings_ru}
+
+
+def texts(block):
+    return [line.replace("\\n", "\n") for line in block.strip().splitlines()]
+
+
+def rules(text):
+    return [text[start:end] for start, end, binds in rules_of(text) if binds]
+
+
+def kinds(name):
+    return [
+        pytest.param(texts(block), id=f"{language}: {kind}")
+        for language, module in KINDS.items()
+        for kind, block in getattr(module, name).items()
+    ]
+
+
+@pytest.mark.parametrize("binding", kinds("BINDS"))
+def test_a_rule_is_found_however_it_is_worded(binding):
+    assert [text for text in binding if not rules(text)] == []
+
+
+@pytest.mark.parametrize("free", kinds("FREE"))
+def test_what_only_sounds_like_a_rule_is_not_found(free):
+    assert [text for text in free if rules(text)] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_direct_rules_that_the_patterns_had_not_seen(language):
+    assert [text for text in texts(unseen.BINDS[language]) if not rules(text)] == []
+    assert [text for text in texts(unseen.FREE[language]) if rules(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "least"),
+    [
+        ("PLAIN", "English", 25),
+        ("PLAIN", "Russian", 24),
+        ("OBLIQUE", "English", 24),
+        ("OBLIQUE", "Russian", 31),
+    ],
+)
+def test_of_rules_in_plain_and_in_roundabout_words_no_fewer_are_found_than_were(name, language, least):
+    assert len([text for text in texts(getattr(unseen, name)[language]) if rules(text)]) >= least
+    assert len([text for text in texts(getattr(unseen, f"{name}_FREE")[language]) if rules(text)]) <= 1
+
+
+@pytest.mark.parametrize("marker", ["{}) ", "{}. ", "- ", "• ", "* ", "({}) ", "- [ ] "])
+@pytest.mark.parametrize(
+    ("title", "entries"),
+    [
+        ("Правила:", ["спрашивай перед деплоем", "ничего не удалять", "не трогать прод"]),
+        ("Rules:", ["ask me before you deploy", "no deletions", "do not touch prod"]),
+    ],
+)
+def test_every_entry_of_a_list_is_found(title, entries, marker):
+    text = "\n".join([title, *(marker.format(n) + entry for n, entry in enumerate(entries, 1))])
+    assert [rule.lstrip("()[]-•*. 123") for rule in rules(text)] == entries
+
+
+@pytest.mark.parametrize("letters", ["абв", "abc"])
+def test_every_entry_of_a_list_with_letters_is_found(letters):
+    entries = ["спрашивай перед деплоем", "ничего не удалять", "не трогать прод"]
+    text = "\n".join(f"{letter}) {entry}" for letter, entry in zip(letters, entries, strict=True))
+    assert rules(text) == text.split("\n")
+
+
+def test_the_cue_is_where_it_stands_despite_emphasis_and_marker():
+    long = (
+        "Some **words** that say *nothing* of interest " * 12 + "but do **not** push to main " + "and more words " * 30
+    )
+    cue = constraint_cue(long)
+    assert long[cue:].startswith("do **not** push")
+    assert any("do **not** push to main" in rule for rule in rules(long))
+    assert constraint_cue("12) Please do not push.") == 11
+
+
+def test_a_rule_around_quoted_mail_and_code_is_found():
+    text = "> Never call me again!\nDo not answer this mail.\n```\n# never touch\n```\nNever mail him."
+    assert rules(text) == ["Do not answer this mail.", "Never mail him."]
+
+
+def test_a_fence_left_open_hides_nothing():
+    assert rules("```\nx = 1\nNever push to main.") == ["Never push to main."]
+
+
+def test_stressed_rules_are_no_quoted_mail():
+    assert rules("> [!WARNING]\n> Never push to main.") == ["> Never push to main."]
+    assert repeated("> **Note:** never push\n> or pull\ntext\n> mail") == [(38, 44)]
+
+
+def test_quoted_words_of_a_user_bind_and_those_of_a_program_do_not():
+    assert rules('Put this sign on the door, and "never" means never: do not enter.')
+    assert not rules('The log shows "never do this", what now.')
+
+
+def test_a_rule_in_quoted_code_is_still_prose_for_the_goal():
+    state, _ = read(user("Why does this fail?\n```\nassert x, 'must be positive'\n```"))
+    assert next(span.text for span in state.goals) == "Why does this fail?"
+    assert not state.constraints
+
+
+IMPERATIVES = "пушь деплой шли мержи катай ломай роняй лезь удали ешь дропайте форсируй спамь трожь пусти"
+OTHERS = "знаю уверен мой новый люди день случай найти видите хотите новость ложь будешь пошли почти свой"
+
+
+@pytest.mark.parametrize("word", IMPERATIVES.split())
+def test_imperatives(word):
+    assert is_imperative(word)
+
+
+@pytest.mark.parametrize("word", OTHERS.split())
+def test_other_words(word):
+    assert not is_imperative(word)
+
+
+def test_no_rule_is_missed_for_want_of_its_stem(monkeypatch):
+    """Rules are asked only where one of their stems stands: with all of them asked nothing more is found."""
+    blocks = [
+        block for module in KINDS.values() for name in ("BINDS", "FREE") for block in getattr(module, name).values()
+    ]
+    blocks += [
+        block
+        for name in ("BINDS", "FREE", "PLAIN", "PLAIN_FREE", "OBLIQUE", "OBLIQUE_FREE")
+        for block in getattr(unseen, name).values()
+    ]
+    said = [text for block in blocks for text in texts(block)]
+    quick = [constraint_cue(text) is None for text in said]
+    monkeypatch.setattr(constraints, "_kinds", lambda lower, stems: set(stems))
+    assert [constraint_cue(text) is None for text in said] == quick
