@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from jettison.flow.imperatives import is_imperative
 from jettison.flow.patterns import compiled
 
 __all__ = ["Turn", "acknowledges", "turn_of"]
@@ -14,10 +15,12 @@ class Turn(IntEnum):
 
     EMPTY = 0
     """Thanks, a greeting, "go on": the goal is what it was."""
-    SAYS = 1
-    CHANGES = 2
+    ASKS = 1
+    """A question in passing ("which file did you change?"): the goal is what it was, if there was one."""
+    SAYS = 2
+    CHANGES = 3
     """A change of course ("instead ..."): current until the next one, whatever is said in between."""
-    REPLACES = 3
+    REPLACES = 4
     """The goal so far is dropped ("forget that, now ...")."""
 
 
@@ -28,9 +31,14 @@ _WORDS = (
     r"all right|noted|very|much|so|"
     r"hi|hello|hey|there|good (?:morning|day|evening|afternoon)|bye|goodbye|see you|please|and|that(?:['’]s| is|"
     r" was| works| helps)|it|for|your|help|quick|all|"
-    r"go on|go ahead|continue|proceed|carry on|keep going|next|start|do it|"
+    r"go on|go ahead|continue|proceed|carry on|keep going|next|start|do it|go for it|ship it|"
+    r"lgtm|looks (?:good|fine|right)(?: to me)?|sounds (?:good|fine)|works for me|makes sense|well done|correct|"
+    r"exactly|agreed|approved|confirmed|deal|of course|absolutely|h+m+|ah+|oh|lol|wow|why|"
+    r"how are you(?: doing| today)?|"
     r"да|нет|ок|окей|хорошо|ладно|отлично|супер|прекрасно|замечательно|класс|понятно|понял[аи]?|ясно|спасибо|"
-    r"большое|огромное|вам|тебе|благодарю|"
+    r"большое|огромное|вам|тебе|благодарю|спс|пасиб\w*|ага|угу|норм\w*|пойд[её]т|годится|подходит|соглас[её]н|согласна|"
+    r"верно|точно|договорились|принято|одобряю|подтверждаю|конечно|разумеется|вс[её]|так|молодец|круто|х+м+|почему|"
+    r"зачем|как дела|как ты|"
     r"здравствуй(?:те)?|привет|добр(?:ый|ое|ого) (?:день|вечер|утро|дня)|до свидания|пока|пожалуйста|за|помощь|и|"
     r"продолжай(?:те)?|дальше|давай(?:те)?|начинай(?:те)?|поехали|继续|好的?|谢谢|続けて|ありがとう(?:ございます)?|계속|감사합니다"
 )
@@ -50,17 +58,31 @@ _REPLACES = (
 _CHANGES = (
     r"\binstead\b|\brather than\b|\bon second thought\b|\bfrom now on\b|\bswitch (?:over )?to\b|\bnext task\b|"
     rf"{_LEAD}(?:now|let['’]s) (?:let['’]s|please|do|work|i (?:want|need|would)|you|we|move)\b|"
+    rf"{_LEAD}now,? (?!(?:it|the|that|this|these|those|i|you|we|he|she|they|there|here|what|why|how|who|where|when|"
+    r"which|is|are|was|my|your|our|all|everything|nothing|a|an|of|in|on|for|and|or|but|only|just|also|not|no|with|without|\w+ed"
+    r"|\w+ing|\w+ly)\b)[a-z]{2,}\b|"
     r"\bвместо (?:этого|того|него|не[её]|них)\b|\bлучше (?:сделай|давай|займись|возьми)\w*|\bотныне\b|"
     r"\bследующая задача\b|\bпереключ(?:ись|итесь|имся)\b|"
     rf"{_LEAD}(?:а )?теперь (?:давай|сделай|займись|нужно|надо|мне|хочу|я хочу|пожалуйста)\w*"
 )
+_NOW = rf"{_LEAD}(?:а )?теперь,? (\w+)"
+# A request that only has the form of a question.
+_REQUEST = (
+    r"\b(?:can|could|would|will|won['’]t) (?:you|we|u)\b|\bplease\b|\bplz\b|\bpls\b|\bwould it be possible\b|"
+    r"\bmay i ask you to\b|\b(?:не )?мо(?:г|же)(?:ли|шь|те|ла)?\b|\bсможе(?:шь|те)\b|\bпожалуйста\b|\bне затруднит\b|"
+    r"\bможно\b|\bесть возможность\b"
+)
+LONGEST_QUESTION = 200
+"""Characters of a question in passing; what is asked at more length is work."""
 # One of these stands in every ASCII text that `_CHANGES` finds: looked for first, at a fraction of the price.
 _CHANGE_STEMS = ("instead", "rather", "second thought", "from now", "switch", "next task", "now", "let")
 
 
 def acknowledges(sentence: str) -> bool:
     """Whether a sentence only greets, thanks, agrees or says "go on"."""
-    return len(sentence) <= 120 and compiled(_ACKNOWLEDGES).match(sentence) is not None
+    if len(sentence) > 120:
+        return False
+    return not any(map(str.isalnum, sentence)) or compiled(_ACKNOWLEDGES).match(sentence) is not None
 
 
 def turn_of(sentences: list[str]) -> Turn:
@@ -71,11 +93,22 @@ def turn_of(sentences: list[str]) -> Turn:
     if any(compiled(_REPLACES).search(sentence) for sentence in said):
         rest = [compiled(_REPLACES).sub("", sentence) for sentence in said]
         return Turn.REPLACES if any(len(text.strip(" .,!;:—-")) > 3 for text in rest) else Turn.SAYS
-    return Turn.CHANGES if any(map(_changes, said)) else Turn.SAYS
+    if any(map(_changes, said)):
+        return Turn.CHANGES
+    return Turn.ASKS if all(map(_asks, said)) else Turn.SAYS
+
+
+def _asks(sentence: str) -> bool:
+    """Whether a sentence only wants to know something."""
+    asked = sentence.rstrip(" \t\"'»)]}").endswith(("?", "？"))
+    return asked and len(sentence) <= LONGEST_QUESTION and compiled(_REQUEST).search(sentence) is None
 
 
 def _changes(sentence: str) -> bool:
     low = sentence.lower()
     if low.isascii() and not any(map(low.__contains__, _CHANGE_STEMS)):
         return False
-    return compiled(_CHANGES).search(sentence) is not None
+    if compiled(_CHANGES).search(sentence):
+        return True
+    now = compiled(_NOW).match(sentence)
+    return now is not None and is_imperative(now.group(1).lower())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
@@ -37,19 +38,25 @@ class _Said:
     """The latest turn that changed the course."""
     latest: Unit | None = None
     """The newest turn that says more than "go on"."""
+    asked: Unit | None = None
+    """A question in passing, newer than that."""
     constraints: list[Constraint] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)
     """Results by tool."""
     step: int = 0
 
     def copy(self) -> _Said:
-        parts = (self.original, self.turned, self.latest)
+        parts = (self.original, self.turned, self.latest, self.asked)
         return _Said(*parts, list(self.constraints), dict(self.answered), self.step)
 
     def turn(self, unit: Unit, turn: Turn) -> None:
         """Take in a user turn."""
         if turn is Turn.EMPTY:
             return
+        if turn is Turn.ASKS and self.latest is not None:
+            self.asked = unit
+            return
+        self.asked = None
         if turn is Turn.REPLACES:
             # "Forget that" speaks of the goal at hand: the original falls only where nothing else was asked since.
             self.original = unit if self.latest is self.original else self.original
@@ -109,7 +116,7 @@ class TaskReader:
             ),
             places=places,
             pins=pins,
-            notes=tuple(_notes(task, operations, places)),
+            notes=(*_notes(task, operations, places), *_unknown(pins, places, units)),
         )
 
     def _take(self, units: Sequence[Unit], said: _Said) -> None:
@@ -129,8 +136,9 @@ class TaskReader:
 
     def _turn(self, unit: Unit) -> Turn:
         lines = [item.text[start:end] for item in unit.of(Kind.USER) for start, end in self.reading(item).prose]
-        if not lines and any(item.text.strip() for item in unit.of(Kind.USER)):
-            return Turn.SAYS  # pasted data
+        if not lines:
+            said = [item.text for item in unit.of(Kind.USER) if item.text.strip()]
+            return Turn.EMPTY if all(map(acknowledges, said)) else Turn.SAYS  # pasted data
         return turn_of(lines)
 
     def _constraints(self, item: Item) -> Iterator[Constraint]:
@@ -151,7 +159,7 @@ class TaskReader:
     def _goals(self, said: _Said, task: Task, places: dict[str, Span]) -> Iterator[Span]:
         """Spans of the original goal, then of the current one: the declared where it stands in the history."""
         place = places.get(task.goal) if task.goal else None
-        turns = [said.original, *([] if place else [said.turned, said.latest])]
+        turns = [said.original, *([] if place else [said.turned, said.latest, said.asked])]
         for unit in dict.fromkeys(turns):
             if unit is not None:
                 yield from self._goal_spans(unit)
@@ -214,6 +222,19 @@ def _notes(task: Task, operations: Sequence[Operation], places: dict[str, Span])
     for text in task.constraints:
         if text not in places:
             yield f"the declared constraint {text[:80]!r} stands nowhere in the history: nothing can be kept for it"
+    known = {op.id for op in operations} | {op.handle for op in operations}
+    for name in sorted(task.released):
+        if re.fullmatch(r"op-\d+", name) and name not in known:
+            yield f"complete({name!r}): there is no operation of that id"
     late = [op.id for op in operations if (op.closed or "").startswith("timed out")]
     if late:
         yield f"timed out without a word of completion, and no longer held: {', '.join(late[:10])}"
+
+
+def _unknown(pins: Sequence[Pin], places: dict[str, Span], units: Sequence[Unit]) -> Iterator[str]:
+    """What is pinned and stands nowhere: an item id of another history, or a slip of the pen."""
+    lost = {pin.what for pin in pins if pin.what not in places}
+    if lost:
+        lost -= {item.id for unit in units for item in unit.items}
+    for what in sorted(lost):
+        yield f"the pin {what[:80]!r} is no item id and stands nowhere in the history: nothing can be kept for it"

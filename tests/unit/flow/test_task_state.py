@@ -119,13 +119,55 @@ def test_dropping_a_later_request_leaves_the_original():
     assert goals(user(TENT), says("ok"), user(asked), says("ok"), user(change)) == [TENT, change]
 
 
+NEXT = "Book the van for the tent."
+PASSING = [
+    *("👍", "👌 !", "lgtm", "hm, why?", "Looks good to me!", "пойдёт", "норм", "отлично, спс", "ага, понял"),
+    *("What time is it?", "Which file did you change?", "How are you?", "Как дела?", "Почему упал тест?"),
+]
+REQUESTS = ["Can you book the van?", "Could you check it please?", "Можешь перенести счета?", "Не мог бы ты проверить?"]
+
+
+@pytest.mark.parametrize("text", PASSING)
+def test_what_is_said_in_passing_does_not_take_the_place_of_the_goal(text):
+    found = goals(user(TENT), says("Done."), user(NEXT), says("ok"), user(text))
+    assert found[:2] == [TENT, NEXT]
+    assert found[2:] in ([], [text]), "a question is one as long as nothing else is said"
+    assert goals(user(TENT), says("Done."), user(NEXT), says("ok"), user(text), says("so"), user("Go on.")) == found
+    assert text not in goals(user(TENT), says("ok"), user(text), says("ok"), user(NEXT))
+
+
+@pytest.mark.parametrize("text", ["👍", "How are you?", "Как дела?"])
+def test_nor_does_a_greeting_become_the_first_goal(text):
+    assert goals(user(text), says("Hello."), user(TENT)) == [TENT]
+
+
+@pytest.mark.parametrize("text", REQUESTS)
+def test_a_request_in_the_form_of_a_question_is_a_goal(text):
+    assert goals(user(TENT), says("ok"), user(NEXT), says("ok"), user(text)) == [TENT, text]
+
+
+@pytest.mark.parametrize("text", ["Where is order ORD-17?", "Почему упал тест?"])
+def test_a_question_is_the_goal_where_there_was_none(text):
+    assert goals(user("Hi!"), says("Hello."), user(text), says("Here."), user("ok")) == [text]
+
+
+@pytest.mark.parametrize("text", ["Now migrate the invoices.", "ok, now deploy it", "Теперь перенеси счета клиента."])
+def test_now_do_is_a_change_of_course(text):
+    assert goals(user(TENT), says("ok"), user(text), says("ok"), user(NEXT)) == [TENT, text, NEXT]
+
+
+@pytest.mark.parametrize("text", ["Now it works.", "Now the test fails.", "Теперь сломалось.", "теперь всей командой"])
+def test_now_it_is_so_is_none(text):
+    assert goals(user(TENT), says("ok"), user(text), says("ok"), user(NEXT)) == [TENT, NEXT]
+
+
 def test_a_declared_goal_is_found_in_the_history_or_noted():
     task = Task(goal="check where the sleeping bag is")
     parts = (user(TENT), says("Done."), user("Then check where the sleeping bag is."), says("ok"), user("Is it warm?"))
     assert goals(*parts, task=task) == [TENT, "check where the sleeping bag is"]
     task.goal = "something that nobody said"
     state, _ = read(join(*parts), task)
-    assert [span.text for span in state.goals] == [TENT, "Is it warm?"]
+    assert [span.text for span in state.goals] == [TENT, "Then check where the sleeping bag is.", "Is it warm?"]
     assert any("declared goal" in note for note in state.notes)
 
 
