@@ -23,7 +23,7 @@ from bench.units import Case
 __all__ = ["VARIANTS", "Variant", "ablate", "patched", "report"]
 
 FLOW, VALUES, RANK = "jettison.flow.dependencies", "jettison.flow.values", "jettison.stages.rank"
-EVICT, EPOCH = "jettison.stages.evict", "jettison.epoch"
+EVICT, EPOCH, GAINS = "jettison.stages.evict", "jettison.epoch", "jettison.gains"
 NEVER = 1 << 40
 
 
@@ -43,13 +43,12 @@ def _no_shape(value: str) -> float:
     return sum(shapes.values()) / len(shapes)
 
 
-def _uncovered(entries: list[Any], _: dict[str, float], *, rest: bool) -> list[Any]:
+def _uncovered(picks: list[Any], _: Any) -> list[Any]:
     """The order of `rank`, with a value counting for every segment that holds it."""
-    pick = import_module("jettison.ranking").Pick
-    return [pick(rest, *entry[:5]) for entry in sorted(entries)]
+    return sorted(picks)
 
 
-def _nothing_covered(*_: Any) -> set[str]:
+def _nothing_held(*_: Any) -> set[int]:
     return set()
 
 
@@ -73,12 +72,12 @@ VARIANTS = (
     Variant("key statistics", {"key_rate": 0.0, "key_name": 0.0}),
     Variant("user flag", {"stated": 0.0}),
     Variant(
-        "cover (duplicates count fully)", names={f"{RANK}:_ordered": _uncovered, f"{RANK}:_covered": _nothing_covered}
+        "cover (duplicates count fully)", names={f"{RANK}:_ordered": _uncovered, f"{GAINS}:_covered": _nothing_held}
     ),
     Variant("pairs", names={f"{EVICT}:PAIRS": NEVER}),
     Variant("labels and pairs", names={"jettison.ranking:Part.labels": _alone}),
     Variant("opening by bundles", names={f"{EVICT}:OPENING": 0.0}),
-    Variant("κ (the Score)", names={f"{RANK}:KAPPA": 0.0}),
+    Variant("κ (the Score)", names={f"{GAINS}:KAPPA": 0.0}),
     Variant("content types", names={f"{RANK}:OUTLINED": NEVER}),
     Variant("clipped arguments", names={f"{RANK}:clip": _whole}),
     Variant("oldest units spared", names={f"{EPOCH}:SPARED": -1.0}),

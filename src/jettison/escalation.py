@@ -70,6 +70,7 @@ def _degrade(run: Run, units: Sequence[Unit]) -> None:
         if reason.startswith("latest"):
             held += [replace(lock, level="present") for lock in lost]
         run.locks = Locks(tuple(held))
+        run.given_up += [lock.text for lock in lost if lock.text]
         run.degraded += [f"{lock.reason}: {lock.item} {lock.text[:60]}".rstrip() for lock in lost]
         run.reduce(units, run.view.limit - (run.total() - run.size(units)), run.locks)
         if run.total() <= run.view.limit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,18 +14,18 @@ from jettison.consulting import Consulting, Effects
 from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
 from jettison.history import copied
-from jettison.items import Fidelity, Kind
+from jettison.items import Fidelity, Kind, Unit
 from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note
 from jettison.output import Output
-from jettison.plan import CacheEffect, CheckResult, Fitted, Plan, Report, Semantic, View
+from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, Semantic, View
 from jettison.recall import is_recall
 from jettison.reporting import failed_checks, judged, rows_of, unmet
 from jettison.rereading import asked_again
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
 from jettison.state import Kit, State, forked
-from jettison.summing import rolled
+from jettison.summing import NO_SUMMARY, rolled
 from jettison.tokens import describe
 from jettison.tool_policy import policies_for
 from jettison.tooling import Tooling
@@ -32,6 +33,10 @@ from jettison.wire.base import Rendered
 from jettison.wire.marks import MOST, marks_in
 
 __all__ = ["Fitting"]
+
+NOWHERE = 1 << 60
+"""Behind every message."""
+_TOGETHER = (Kind.CALL, Kind.RESULT, Kind.OPAQUE, Kind.REASONING, Kind.ASSISTANT)
 
 Steps = Generator[Store | Effects | Ask, Any, tuple[Fitted, State]]
 
@@ -65,8 +70,13 @@ class Fitting:
         self.summary = self.state.summary
         self.view = self.seen()
         if self.state is not old:
-            self.state = replace(self.state, plan=self.freed(self.state.plan))
+            self.state = self.freed(self.state)
+            self.summary = self.state.summary
         self.live, self.added = self.due_notes()
+        if self.state is not old:
+            told = self.costs.text(self.summary.text) + FRAMING if self.summary.text else 0
+            self.state = replace(self.state, extra=self.weight_of(self.live) + told)
+            self.view = replace(self.view, fixed=self.view.fixed + self.state.extra)
         self.extra = self.state.extra + self.weight_of(self.added)
         self.view = replace(self.view, fixed=self.view.fixed + self.extra - self.state.extra)
         self.out = self.output()
@@ -101,7 +111,7 @@ class Fitting:
         added = []
         if stage is not None and not any(note.text == stage.handover for note in live):
             added.append(Note(stage.handover, last))
-        found = archived(view, state.plan, live, last, brief=brief)
+        found = archived(view, state.plan, live, last, brief=brief, forgone=state.forgone)
         return live, (*added, found) if found is not None else tuple(added)
 
     def spare(self, call: Call) -> int | None:
@@ -115,7 +125,7 @@ class Fitting:
     def overmarked(self) -> list[Problem]:
         """More cache marks than there may be, where the wire cannot see it: it does not look at tools."""
         call, beside = self.call, self.call.marks + marks_in(self.call.tools)
-        if not self.kit.traits.marks or not beside or self.policy.place_cache_marks:
+        if not self.kit.traits.marks or not beside:
             return []
         found = beside + marks_in(call.system) + marks_in(self.taken.given)
         if found <= MOST:
@@ -203,7 +213,29 @@ class Fitting:
             again=partial(asked_again, self.view.units, self.state.plan, self.kit.recalled),
             notes=(*self.live, *self.added),
             weight=self.held(),
+            lapsed=min((note.after + 1 for note in self.state.notes if note not in self.live), default=NOWHERE),
+            summarised=self.summarised(),
         )
+
+    def summarised(self) -> int:
+        """Index of the message before which a summary stands that an epoch may write anew."""
+        if not self.policy.summarizer or not self.summary.text:
+            return NOWHERE
+        first = self.summary.first
+        return next((item.message for item in self.view.items if item.id == first), NOWHERE)
+
+    def edits(self, outcome: Outcome) -> tuple[tuple[int, int], ...]:
+        """The calls whose decisions are in force, this one with them."""
+        if not outcome.fresh:
+            return self.state.edits
+        calls = {decision.call for decision in outcome.plan.decisions.values()}
+        new = (self.old.call + 1, len(self.taken.given))
+        return tuple(edit for edit in (*self.state.edits, new) if edit[0] in calls)
+
+    def forgone(self, outcome: Outcome) -> frozenset[str]:
+        """What open operations need and was given up, as far as they still need it."""
+        given_up = self.state.forgone.union(outcome.given_up)
+        return given_up.intersection(need for op in self.view.task.open_operations for need in op.needs)
 
     def held(self) -> int | None:
         """Tokens of all items as the plan has them, if only the new ones have to be counted for it."""
@@ -238,30 +270,40 @@ class Fitting:
             return rendered, tokens
         return again, weight
 
-    def freed(self, plan: Plan) -> Plan:
-        """After a fork: without the decisions on what is protected now, as the branch never saw them made."""
+    def freed(self, state: State) -> State:
+        """After a fork: without the decisions on what is protected now, if the branch never saw them made."""
         locks = protect(self.view, self.kit.task, protectors=self.policy.protectors)
-        kept = {
-            name: decision
-            for name, decision in plan.decisions.items()
-            if name not in locks.whole and all(lock.text in decision.text for lock in locks.spans.get(name, ()))
-        }
-        binds = (
-            self.kit.traits.voids and not self.policy.reasoning_drop and binds_reasoning(self.kit.model) is not False
-        )
+        voids = self.kit.traits.voids
+        binds = voids and not self.policy.reasoning_drop and binds_reasoning(self.kit.model) is not False
         turn = max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=-1)
+        thoughts = sorted({item.message for item in self.view.items if binds and item.bound and item.unit > turn})
+        made, places = dict(state.edits), {item.id: item.message for item in self.view.items}
+
+        def holds(name: str, decision: Decision) -> bool:
+            if made.get(decision.call, NOWHERE) <= self.taken.common:
+                return True  # it was made in what is the past of this branch, too
+            if name in locks.whole or any(lock.text not in decision.text for lock in locks.spans.get(name, ())):
+                return False
+            # Where the branch ends in what was a finished turn, that runs again. Its thoughts stand behind what stood
+            # there when they were thought, without what was decided since.
+            behind = bisect_left(thoughts, places.get(name, NOWHERE))
+            return behind == len(thoughts) or made.get(decision.call, NOWHERE) <= thoughts[behind]
+
+        kept = {name: decision for name, decision in state.plan.decisions.items() if holds(name, decision)}
         for unit in self.view.units:
-            if binds and unit.index > turn and any(item.bound for item in unit.items):
-                for item in unit.items:  # the branch ends in what was a finished turn: it runs again
-                    kept.pop(item.id, None)
-            # Where an edit does not void reasoning, it and what follows it are one as well.
-            kinds = (Kind.CALL, Kind.RESULT) if self.kit.traits.voids else (Kind.CALL, Kind.RESULT, Kind.REASONING)
-            joined = [item.id for item in unit.of(*kinds)]
-            gone = [name for name in joined if name in kept and kept[name].fidelity is Fidelity.GONE]
-            if len(gone) < len(joined):
-                for name in gone:  # a call and its results go together or not at all
-                    del kept[name]
-        return Plan(kept)
+            self.join(unit, kept)
+        late = thoughts and any(messages > thoughts[0] for messages in made.values())
+        return replace(state, plan=Plan(kept), summary=NO_SUMMARY if late else state.summary)
+
+    def join(self, unit: Unit, kept: dict[str, Decision]) -> None:
+        """Undo the decisions of a fork that tear a unit: what goes with a call, or with the answer that its reasoning
+        led to, is there as long as that is. Where an edit voids reasoning, it may be gone alone."""
+        parts = [item for item in unit.items if item.kind in _TOGETHER]
+        gone = [item for item in parts if item.id in kept and kept[item.id].fidelity is Fidelity.GONE]
+        if len(gone) < len(parts):
+            for item in gone:
+                if item.kind is not Kind.ASSISTANT and not (item.kind is Kind.REASONING and self.kit.traits.voids):
+                    del kept[item.id]
 
     def decide(self, request: Request) -> tuple[Outcome, Rendered, int]:
         """Decide, render, and count what was rendered; placeholders may take room that has to be found."""
@@ -271,9 +313,8 @@ class Fitting:
             if self.out.appends(outcome):
                 return outcome, self.out.appended(outcome), outcome.tokens
             rendered = self.out.rendered(request, outcome, self.summary)
-            tokens = (
-                outcome.tokens if not rendered.inserted and not outcome.fresh else self.out.recount(request, rendered)
-            )
+            as_known = not rendered.inserted and not outcome.fresh and self.state is self.old
+            tokens = outcome.tokens if as_known else self.out.recount(request, rendered)
             if tokens <= limit:
                 return outcome, rendered, tokens
             # From what was decided, not from its limit: it may be lower, and would then be decided again.
@@ -346,7 +387,7 @@ class Fitting:
         return lambda: fixed + costs.total(items)
 
     def notes(self, outcome: Outcome) -> list[str]:
-        notes, ratio = list(self.taken.notes), self.kit.ratio
+        notes, ratio = [*self.taken.notes, *self.tools.notes, *self.kit.notes], self.kit.ratio
         if ratio != 1.0:
             notes.append(f"counts are scaled by {ratio:.3f}, the ratio of the provider's last count to ours")
         if self.call.prior_tokens:
@@ -384,7 +425,9 @@ class Fitting:
         history, weight = taken.taken(), self.weight(outcome)
         if self.call.observe:
             seen = replace(self.before, call=self.old.call + 1)
-            if state is self.old:  # of another branch nothing is kept: decisions go with their content
+            if self.before.output:  # what was sent stays what the next call goes on from
+                self.before.undo()
+            elif state is self.old:  # of another branch nothing is kept: decisions go with their content
                 seen = replace(state, history=history, call=self.old.call + 1, weight=weight)
                 seen = replace(seen, learnt=len(state.flow.log), output=(), held=None, handed=(), plain=False)
             every = tuple(range(len(taken.given)))
@@ -412,7 +455,9 @@ class Fitting:
             summary=replace(self.summary, source="", handle="", notes=()),
             weight=weight,
             dropped=self.tools.dropped,
-            notes=(*(state.notes if appends else self.live), *self.added),
+            notes=(*self.out.standing(outcome, self.live), *self.added),
+            edits=self.edits(outcome),
+            forgone=self.forgone(outcome),
             since=self.tools.since(),
             learnt=len(state.flow.log),
             held=outcome.weight,

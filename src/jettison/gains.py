@@ -61,12 +61,8 @@ class Gains:
     def worths(self, candidates: Collection[int]) -> tuple[list[float], list[float]]:
         """`improbable` and `chance`: of what may be kept, but for what the instructions and what stays hold."""
         flow = self.flow
-        near: set[int] = set()
-        covered = set(flow.vocabulary.known(flow.head))
-        for source in flow.sources.values():
-            into = near if source.item.unit in candidates else covered
-            into.update(*map(source.values.__getitem__, _kept(source, self.plan)))
-        near -= covered
+        near = _held((one for one in flow.sources.values() if one.item.unit in candidates), self.plan)
+        near -= _covered(flow, self.plan, candidates).union(flow.vocabulary.known(flow.head))
         improbable = flow.improbable(near, len(flow.learnt))
         chance = [0.0] * len(improbable)
         for value in near:
@@ -153,6 +149,19 @@ class Gains:
         if all(known[name] == 1.0 for name in dict.fromkeys(source.keys)):
             return []
         return [known[name] for name in source.keys]
+
+
+def _covered(flow: Flow, plan: Plan, candidates: Collection[int]) -> set[int]:
+    """Values held by what stays."""
+    return _held((one for one in flow.sources.values() if one.item.unit not in candidates), plan)
+
+
+def _held(sources: Iterable[Source], plan: Plan) -> set[int]:
+    """Values in what the plan leaves of some texts."""
+    held: set[int] = set()
+    for source in sources:
+        held.update(*map(source.values.__getitem__, _kept(source, plan)))
+    return held
 
 
 def _kept(source: Source, plan: Plan) -> Collection[int]:

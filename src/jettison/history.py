@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["History", "Snapshot", "advice", "copied", "marked", "sanitised", "schemas", "size_of"]
 
 _index = attrgetter("index")
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,8 @@ class History:
             raise InvalidInput(f"{wire.field} must be a list of messages, not {type(messages).__name__}")
         given = list(messages)
         dicts = _plain(wire, given)
+        if repair:
+            dicts = list(map(nested, dicts))
         repaired: tuple[str, ...] = ()
         if repair:
             fixed = wire.repair(dicts)
@@ -157,6 +160,7 @@ class History:
     ) -> Snapshot:
         """The snapshot, once it is known how much is as it was, and whether only but for cache marks."""
         common, marks = known
+        dicts[common:] = map(nested, dicts[common:])
         clean, notes = sanitised(wire, dicts[common:], common)
         secrets = self.secrets
         if vault is not None:
@@ -235,9 +239,12 @@ class History:
         count, marks = 0, False
         for mine, theirs in zip(self.raw, dicts, strict=False):
             if mine != theirs:
-                if mine != unmarked(theirs):
+                if isinstance(dicts, list) and (bare := nested(theirs)) is not theirs and mine == bare:
+                    dicts[count] = bare  # a message of the caller's with blocks of an SDK in it
+                elif mine != unmarked(theirs):
                     break
-                marks = True
+                else:
+                    marks = True
             count += 1
         return count, marks
 
@@ -306,6 +313,22 @@ def _plain(wire: Wire, given: Sequence[Any]) -> list[Message]:
     return out
 
 
+def nested(message: Any) -> Any:
+    """The message with the objects of an SDK in it (`{"content": response.content}`) as plain data; itself without."""
+    if type(message) in _ATOMS:
+        return message
+    if isinstance(message, dict):
+        if all(type(value) in _ATOMS for value in message.values()):
+            return message
+        new = {key: nested(value) for key, value in message.items()}
+        return message if all(new[key] is value for key, value in message.items()) else new
+    if isinstance(message, list | tuple):
+        parts = [nested(value) for value in message]
+        same = all(new is old for new, old in zip(parts, message, strict=True))
+        return message if same and isinstance(message, list) else parts
+    return nested(plain(message)) if hasattr(message, "model_dump") else message
+
+
 def private_copies(bare: Sequence[Message], common: int, secrets: Mapping[int, tuple[str, ...]]) -> list[Any]:
     """Copies of the new messages, to compare with; of one that held a secret only its digest."""
     if not secrets:
@@ -330,9 +353,6 @@ def marked(record: tuple[Item, ...]) -> tuple[Item, ...]:
     if not [item for item in record if item.text[:1] == "[" and is_synthetic(item.text)]:
         return record
     return tuple(replace(item, synthetic=True) if is_synthetic(item.text) else item for item in record)
-
-
-_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 def copied(value: Any) -> Any:

@@ -57,6 +57,10 @@ class Request:
     """What embeddings and a judge say of prose."""
     weight: int | None = None
     """Tokens of all items as the plan has them, where that is known; None: they are counted."""
+    lapsed: int = 1 << 60
+    """Index of the first message behind a note that an epoch takes out: what it was for is done."""
+    summarised: int = 1 << 60
+    """Index of the first message behind a summary that is written anew where an epoch drops more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class Outcome:
     """Some of what was dropped was never counted (`Run.guessed`)."""
     locked: tuple[Item, ...] | None = None
     """The items that the locks name, where that is known."""
+    given_up: tuple[str, ...] = ()
+    """Texts that `on_unsafe="degrade"` no longer holds."""
 
 
 class Ledger:
@@ -99,6 +105,7 @@ class Ledger:
         self._locked: tuple[Locks | None, Sequence[Item]] = None, ()
         self.scores: dict[str, Score] = {}
         self.degraded: list[str] = []
+        self.given_up: list[str] = []
         self.steps: list[Escalation] = []
         self.far: list[Unit] = []
 
@@ -271,11 +278,14 @@ class Ledger:
             self.total() - self.view.fixed,
             self.near is not None,
             tuple(self.locked()),
+            tuple(self.given_up),
         )
 
     def first_edit(self) -> int:
-        """Index of the first message that this call changes."""
-        return next((item.message for item in self.view.items if item.id in self.fresh), 1 << 60)
+        """Index of the first message that this call changes, or behind something of ours that it changes."""
+        decided = next((item.message for item in self.view.items if item.id in self.fresh), 1 << 60)
+        drops = any(one.fidelity is Fidelity.GONE for one in self.fresh.values())
+        return min(decided, self.request.lapsed, self.request.summarised if drops else decided)
 
     def void(self) -> None:
         """Drop reasoning that this call's edits voided, outside the running turn; inside it that is an error."""

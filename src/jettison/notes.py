@@ -14,7 +14,7 @@ from jettison.flow.dependencies import is_keyish
 from jettison.flow.segments import Segment, segment
 from jettison.items import NOTE, SUMMARY_SLOT, Fidelity, Item, Kind, Unit
 from jettison.plan import Locks, Plan, Protection, View
-from jettison.stages.protect import held_for
+from jettison.stages.protect import declared_locks, held_for
 from jettison.task import Operation, TaskState
 
 __all__ = ["FRAMING", "Note", "archived", "missing", "noted", "placed", "takes_note"]
@@ -45,7 +45,7 @@ class Note:
         """Whether what it is for is under way."""
         if not self.operations:
             return self.text == handover
-        return any(op.id in self.operations for op in task.open_operations)
+        return any(op.id in self.operations for op in (*task.open_operations, *_declared(task)))
 
     def holds(self, lock: Protection) -> bool:
         """Whether it says what a lock keeps. A hand-over only names what there is."""
@@ -117,15 +117,34 @@ def takes_note(units: Sequence[Unit], pending: bool, voids: bool) -> bool:
 
 def noted(locks: Locks, view: View, plan: Plan, notes: Sequence[Note]) -> Locks:
     """The locks, where an earlier call evicted what an open operation needs: held by a note, or elsewhere."""
-    if not plan.decisions or not view.task.open_operations:
+    if not plan.decisions or not (view.task.open_operations or any(_declared(view.task))):
         return locks
-    asked = {lock for op in view.task.open_operations for lock in held_for(op, view)}
+    asked = {lock for _, lock in _asked(view)}
     return Locks(
         tuple(
             _now(lock, view, plan, notes) if lock in asked and _lapsed(lock, plan) else lock
             for lock in locks.protections
         )
     )
+
+
+def _declared(task: TaskState) -> Iterator[Operation]:
+    """What the caller declared to be kept, as operations that need it: the texts of constraints, and pins."""
+    for constraint in task.constraints:
+        if constraint.role == "declared":
+            yield Operation(f"declared {constraint.text}", "a constraint", (constraint.text,))
+    for pin in task.pins:
+        yield Operation(f"declared {pin.what}", "a pin", (pin.what,))
+
+
+def _asked(view: View) -> Iterator[tuple[Operation, Protection]]:
+    """What is asked for whenever it was evicted: by open operations, and by what the caller declared."""
+    for op in view.task.open_operations:
+        yield from ((op, lock) for lock in held_for(op, view))
+    declared = {op.needs[0]: op for op in _declared(view.task)}
+    for lock in declared_locks(view) if declared else ():
+        if lock.text in declared:
+            yield declared[lock.text], lock
 
 
 def _now(lock: Protection, view: View, plan: Plan, notes: Sequence[Note]) -> Protection:
@@ -158,20 +177,27 @@ def _elsewhere(lock: Protection, view: View, plan: Plan) -> Protection | None:
     return None
 
 
-def archived(view: View, plan: Plan, notes: Sequence[Note], after: int, *, brief: bool = False) -> Note | None:
-    """One note with all that open operations need and earlier calls evicted, None where nothing is missing.
+def archived(
+    view: View,
+    plan: Plan,
+    notes: Sequence[Note],
+    after: int,
+    *,
+    brief: bool = False,
+    forgone: Collection[str] = (),
+) -> Note | None:
+    """One note with all that open operations need, or the caller declared, and earlier calls evicted; else None.
 
-    `brief`: the values alone, without what stood around them.
+    `brief`: the values alone, without what stood around them. `forgone`: what is not brought back.
     """
     if not plan.decisions:
         return None
     lost: dict[str, list[tuple[Protection, Operation]]] = {}
-    for op in view.task.open_operations:
-        for lock in held_for(op, view):
-            if not _lapsed(lock, plan) or any(note.holds(lock) for note in notes):
-                continue
-            if _elsewhere(lock, view, plan) is None:
-                lost.setdefault(lock.item, []).append((lock, op))
+    for op, lock in _asked(view):
+        if lock.text in forgone or not _lapsed(lock, plan) or any(note.holds(lock) for note in notes):
+            continue
+        if _elsewhere(lock, view, plan) is None:
+            lost.setdefault(lock.item, []).append((lock, op))
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for item in view.items if lost else ():
         said = "\n".join(_said(item, lost[item.id], brief)) if item.id in lost else ""

@@ -120,7 +120,14 @@ class Output:
         """The kept items, the summary and the notes that hold, as messages."""
         kept = [item for item in apply(request.view.items, outcome.plan) if item.message >= 0]
         kept = inserted(kept, request.view.items, summary)
-        return self.wire.render(placed(kept, request.notes, self.taken.records), self.taken.messages)
+        live = request.notes[: len(request.notes) - len(self.added)]
+        notes = (*self.standing(outcome, live), *self.added)
+        return self.wire.render(placed(kept, notes, self.taken.records), self.taken.messages)
+
+    def standing(self, outcome: Outcome, live: Sequence[Note]) -> tuple[Note, ...]:
+        """The notes of earlier calls in this output: those that hold (`live`), and until the next epoch the others."""
+        epoch = outcome.epoch in ("minor", "major") or self.state is not self.old
+        return tuple(live) if epoch else self.state.notes
 
     def recount(self, request: Request, rendered: Rendered) -> int:
         """Tokens of a rendered request: parsed and counted anew."""
@@ -139,7 +146,7 @@ class Output:
 
     def broken(self, rendered: Rendered, outcome: Outcome) -> list[Problem]:
         """The wire's verdict on what was not checked before: as input, or in the last output."""
-        if not outcome.fresh and not rendered.inserted:
+        if not outcome.fresh and not rendered.inserted and self.state is self.old:
             return []
         start = 0
         if self.appends(outcome):

@@ -192,6 +192,8 @@ _WRITTEN = {
     "since",
     "notes",
     "summary",
+    "edits",
+    "forgone",
     *_PLAIN,
 }
 
@@ -219,6 +221,8 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "plan": [_row(decision) for decision in state.plan.decisions.values()],
         "output": state.output,
         "notes": [asdict(note) for note in state.notes],
+        "edits": state.edits,
+        "forgone": sorted(state.forgone),
         "inserted": [[entry.message, entry.text, entry.why] for entry in state.inserted],
     }
 
@@ -259,6 +263,8 @@ def state_of(data: Mapping[str, Any]) -> State:
         summary=Rolling(*data["summary"]),
         since=data["since"],
         notes=tuple(_note(note) for note in data.get("notes", ())),
+        edits=tuple((int(call), int(messages)) for call, messages in data.get("edits", ())),
+        forgone=frozenset(data.get("forgone", ())),
         history=history,
         flow=flow,
         plan=Plan({decision.item: decision for decision in decisions}),
@@ -284,6 +290,7 @@ def written_task(task: Task) -> dict[str, Any]:
         "released": sorted(task.released),
         "limits": {key: asdict(limit) for key, limit in list(task.limits.items())},
         "stage": asdict(task.stage) if task.stage is not None else None,
+        "count": task._count,
     }
 
 
@@ -297,6 +304,7 @@ def task_of(data: Mapping[str, Any]) -> Task:
         released=set(data["released"]),
         limits={key: Limit(**limit) for key, limit in data["limits"].items()},
         stage=_stage(data["stage"]) if data.get("stage") else None,
+        _count=data["count"] if "count" in data else len(data["operations"]) + len(data["limits"]),
     )
 
 

@@ -89,7 +89,7 @@ class Session:
         self._costs = CountCache(self.counter)
         self._reader = TaskReader()
         self._state = State()
-        self._ratio = 1.0
+        self._ratio, self._odd = 1.0, ""
         self._memory, self._embedder = Memory(), self._named_embedder()
         self._gate, self._background = Gate(), Background()
         self._store: StateStore | None = None
@@ -193,6 +193,10 @@ class Session:
         earlier stage evicted and this one needs comes back in another. Goal and constraints hold as before, and so do
         operations that begin later. Entering another stage leaves this one.
         """
+        from jettison.task import Stage
+
+        if not isinstance(stage, Stage):
+            raise TypeError(f"a stage is one of StagesRequired.stages, not {type(stage).__name__}")
         self.task.stage = stage
 
     def leave(self) -> None:
@@ -225,15 +229,35 @@ class Session:
     def usage(self, *, input_tokens: int, cache_read_tokens: int = 0, cache_write_tokens: int = 0) -> None:
         """The provider's own count of the last request; later counts are scaled by its ratio to ours.
 
-        `input_tokens` as the provider reports it: where its cache counts are apart, give them too.
+        `input_tokens` as the provider reports it: where its cache counts are apart, give them too. A count of less
+        than half of ours is not of that request and is ignored, more than twice ours counts as twice: the next report
+        says so.
         """
-        for name, value in (("input_tokens", input_tokens), ("cache_read_tokens", cache_read_tokens)):
-            if value < 0:
-                raise ConfigError(f"{name} must be >= 0, not {value}")
+        given = {
+            "input_tokens": input_tokens,
+            "cache_read_tokens": cache_read_tokens,
+            "cache_write_tokens": cache_write_tokens,
+        }
+        for name, value in given.items():
+            if not isinstance(value, int) or value < 0:
+                raise ConfigError(f"{name} must be a whole number >= 0, not {value!r}")
         counted = input_tokens + (cache_read_tokens + cache_write_tokens if self.traits.cached_apart else 0)
-        if self._state.tokens > 0 and counted > 0:
-            # Outside 0.5 … 2 the two numbers are not of the same request: no family differs that much.
-            self._ratio, self._measured = min(2.0, max(0.5, counted / self._state.tokens)), True
+        ours = self._state.tokens
+        if not ours or not counted:
+            return
+        # No family differs that much: the two numbers are not of the same request, or a part of the count is missing.
+        # Believed downwards it would send too much; upwards it is believed as far as a ratio can be.
+        low, high = 2 * counted < ours, counted > 2 * ours
+        parts = ", cache_read_tokens and cache_write_tokens" if self.traits.cached_apart else ""
+        self._odd = (
+            f"usage() was told {counted:,} input tokens for a request of {ours:,} by our count, and "
+            f"{'ignored it' if low else 'took it for twice ours'}: give the provider's input_tokens{parts} of the "
+            "request that was fitted last"
+            if low or high
+            else ""
+        )
+        if not low:
+            self._ratio, self._measured = min(2.0, counted / ours), True
 
     # what lasts
 
@@ -351,6 +375,8 @@ class Session:
             # No secret is news to older messages.
             state = replace(state, history=replace(state.history, known=self.vault.known))
         merge_task(self.task, self._declared, theirs)
+        if self._store is None:  # with a store each worker numbers what it declares apart
+            self.task._count = max(self.task._count, theirs._count)
         self._declared = copy_task(theirs)
         self._state, self._version = state, version
         self._ratio = self._ratio if self._measured else float(data["ratio"])
@@ -521,10 +547,11 @@ class Session:
             memory=self._memory,
             kept=self._shelf.keeps(self._embedder),
             vault=self.vault,
+            notes=(self._odd,) if self._odd else (),
         )
         fitting = Fitting(kit, call, self._state)
         if fitting.old is not self._state:
-            self._shelf.recover(fitting.old)
+            self._shelf.recover(fitting.taken.items, fitting.state.plan)
         return fitting
 
     # one call

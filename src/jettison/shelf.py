@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from jettison.archive import MemoryArchive
 from jettison.compressors.cut import handle_for
-from jettison.items import Fidelity
+from jettison.items import Fidelity, Item
 from jettison.plan import Plan
 from jettison.protocols import Archive, ConversationArchive, Embedder, VectorCache
 from jettison.recall import is_recalled
 from jettison.relevance.effects import Keep, LookUp, kept, looked_up
-
-if TYPE_CHECKING:
-    from jettison.state import State
 
 __all__ = ["Shelf"]
 
@@ -68,10 +65,10 @@ class Shelf:
         self.archive.put_many(texts, self.conversation, release=self.pinned - live)
         self.pinned = frozenset(live)
 
-    def recover(self, state: State) -> None:
-        """After a load: the texts behind the handles are those of the history."""
-        texts = {item.id: item.text for item in state.history.items}
-        for decision in state.plan.decisions.values():
+    def recover(self, items: Iterable[Item], plan: Plan) -> None:
+        """After a load: the texts behind the handles of the plan are those of the history, as it came."""
+        texts = {item.id: item.text for item in items}
+        for decision in plan.decisions.values():
             text = texts.get(decision.item)
             if decision.handle and text:
                 self.texts.setdefault(decision.handle, text)

@@ -61,6 +61,10 @@ class State:
     """How much of the log of `flow` belongs to this state."""
     summary: Rolling = NO_SUMMARY
     """Of what was dropped whole."""
+    edits: tuple[tuple[int, int], ...] = ()
+    """(call, messages there were) of the calls whose decisions are in force."""
+    forgone: frozenset[str] = frozenset()
+    """What open operations need and `on_unsafe="degrade"` gave up: it is not brought back by a note."""
 
     def undo(self) -> None:
         """Take out of the statistics what a call that failed has added."""
@@ -98,6 +102,8 @@ class Kit:
     kept: str = ""
     """Under which name the archive keeps vectors; empty: it does not."""
     vault: Keeper | None = None
+    notes: tuple[str, ...] = ()
+    """What the next report should say of what was told since the last call."""
 
 
 def forked(old: State, taken: Snapshot) -> State:
@@ -118,7 +124,8 @@ def forked(old: State, taken: Snapshot) -> State:
     sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
     holds = old.summary.upto < taken.common and any(item.id == old.summary.first for item in kept)
     if old.summary.text and not holds:
-        old = replace(old, summary=NO_SUMMARY, extra=0)
+        old = replace(old, summary=NO_SUMMARY)
     notes = tuple(note for note in old.notes if note.after < taken.common)
-    fresh = replace(old, flow=Flow(), learnt=0, output=(), held=None, handed=(), plain=False)
+    # What framing, notes and the summary take in this branch is not known before it is rendered.
+    fresh = replace(old, flow=Flow(), learnt=0, output=(), held=None, handed=(), plain=False, extra=0)
     return replace(fresh, plan=Plan(decisions), sealed=sealed, notes=notes)

@@ -150,6 +150,11 @@ class Task:
     stage: Stage | None = None
     """The stage that was entered (`Session.enter`)."""
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "goal" and value is not None:
+            _text(value, "goal")
+        object.__setattr__(self, name, value)
+
     @property
     def deferred(self) -> frozenset[str]:
         """Ids of the operations that wait for another stage."""
@@ -157,7 +162,7 @@ class Task:
 
     def constrain(self, text: str) -> None:
         """Keep this text, wherever it stands in the history, until `release`; nowhere: `report.notes` says so."""
-        if not text.strip():
+        if not _text(text, "constraint").strip():
             raise ValueError("a constraint needs text")
         self.released.discard(text)
         if text not in self.constraints:
@@ -167,6 +172,9 @@ class Task:
         """Open an operation; the values it `needs` are kept verbatim until `complete`. Returns its id."""
         if isinstance(needs, str):
             raise TypeError("needs is a list of values, not one string")
+        for need in needs:
+            if not _text(need, "need").strip():
+                raise ValueError("a need is a value as it stands in the history, not an empty text")
         self._count += 1
         op = Operation(id=f"op-{self._count}", name=name, needs=tuple(needs))
         self.operations[op.id] = op
@@ -192,7 +200,7 @@ class Task:
         """
         if steps is not None and steps < 1:
             raise ValueError("steps must be at least 1")
-        self.pins.add(what)
+        self.pins.add(_text(what, "pin"))
         self.limits.pop(what, None)
         if steps is not None or call is not None:
             self._count += 1
@@ -201,3 +209,10 @@ class Task:
     def unpin(self, what: str) -> None:
         self.pins.discard(what)
         self.limits.pop(what, None)
+
+
+def _text(value: object, what: str) -> str:
+    """The value, where it is text; later it is looked for in the history."""
+    if not isinstance(value, str):
+        raise TypeError(f"a {what} is text as it stands in the history, not {type(value).__name__} {value!r}")
+    return value

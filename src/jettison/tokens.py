@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
+from operator import index
 from typing import Any
 
 from jettison.errors import ConfigError
@@ -124,7 +125,39 @@ def counter_for(counter: TokenCounter | str | None, model: str | None, default: 
         return Scaled(counter)
     if not callable(counter):
         raise ConfigError(f"counter must be a name or a callable str -> int, not {type(counter).__name__}")
-    return counter
+    return Checked(counter)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A caller's counter, with its answers as ints. Raises ConfigError for one that is no whole number from 0 on."""
+
+    counter: TokenCounter
+
+    @property
+    def name(self) -> str:
+        return str(
+            getattr(self.counter, "name", None)
+            or getattr(self.counter, "__name__", None)
+            or type(self.counter).__name__
+        )
+
+    @property
+    def error(self) -> str:
+        return str(getattr(self.counter, "error", "as given by the caller"))
+
+    def __call__(self, text: str) -> int:
+        found: Any = self.counter(text)
+        try:
+            tokens = index(found)
+        except TypeError:
+            tokens = -1
+        if tokens < 0:
+            raise ConfigError(
+                f"the counter {self.name} gave {found!r} for a text of {len(text):,} characters: it must give a whole "
+                "number of tokens, 0 or more"
+            )
+        return tokens
 
 
 def describe(counter: TokenCounter) -> tuple[str, str]:

@@ -5,16 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from jettison.errors import InvalidInput, Problem
 from jettison.items import Item, Kind
 from jettison.plan import ToolCost
 from jettison.task import TaskState
 
-__all__ = ["costs_of", "needed", "strings", "unused", "without"]
+__all__ = ["costs_of", "listed", "needed", "strings", "unused", "without"]
 
 Schemas = Sequence[tuple[str, str]]
 """(name, schema text) of each declared tool."""
 
 _CALLS = (Kind.CALL, Kind.RESULT)
+
+
+def listed(tools: Any) -> None:
+    """Raises InvalidInput for what is not a list of tools. What a tool of a provider's own looks like is not judged."""
+    if tools is None:
+        return
+    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
+        raise InvalidInput(f"tools must be a list of tool declarations, not {type(tools).__name__}")
+    for at, tool in enumerate(tools):
+        if isinstance(tool, Mapping):
+            if tool.get("type") == "function" and _name(tool) == "function":
+                rule, repair = "a function has a name", "give it one, as the wire declares tools"
+                raise InvalidInput([Problem(f"tools[{at}]", rule, repair)])
+        elif not isinstance(tool, str) and not hasattr(tool, "model_dump"):
+            rule, repair = "a tool is a dict, or an object with model_dump()", f"it is {type(tool).__name__}"
+            raise InvalidInput([Problem(f"tools[{at}]", rule, repair)])
 
 
 def costs_of(
@@ -56,7 +73,7 @@ def unused(
     last = _used(items)[1]
     idle = [name for name in dict.fromkeys(names) if step - max(last.get(name, 0), since.get(name, 0)) >= after]
     out = [name for name in idle if name and name not in keep]
-    if len(out) == len(set(names)):
+    if out and len(out) == len(set(names)):
         out.remove(max(out, key=lambda name: last.get(name, -1)))
     return tuple(out)
 

@@ -13,7 +13,8 @@ from jettison.policy import Policy
 from jettison.recall import is_recall
 from jettison.state import Kit, State
 from jettison.task import TaskState
-from jettison.tool_schemas import costs_of, needed, unused, without
+from jettison.tool_schemas import costs_of, listed, needed, unused, without
+from jettison.wire.base import encodes, plain, sanitise
 
 __all__ = ["Tooling"]
 
@@ -24,16 +25,22 @@ class Tooling:
     def __init__(self, kit: Kit, call: Call, old: State, taken: Snapshot, plan: Plan) -> None:
         """`old`: what the last call left; `plan`: what of its decisions holds."""
         self.kit, self.call, self.old, self.taken = kit, call, old, taken
-        self.declared, schema = schemas(call.tools, call.response_schema)
+        listed(call.tools)
+        self.tools, self.notes = call.tools, tuple[str, ...]()
+        self.declared, schema = schemas(self.tools, call.response_schema)
+        if not encodes(schema):
+            self.tools, bad = sanitise([tool if isinstance(tool, str) else plain(tool) for tool in call.tools or ()])
+            self.notes = (f"tools: {bad} lone surrogate(s) replaced by U+FFFD",) if bad else ()
+            self.declared, schema = schemas(self.tools, call.response_schema)
         self.given = self.tokens = kit.costs.text(schema)
         """Tokens as they were given."""
-        self.named, self.sent, self.dropped = self.declared, call.tools, self.still_dropped(plan)
+        self.named, self.sent, self.dropped = self.declared, self.tools, self.still_dropped(plan)
         if self.dropped:
             self.weigh()
 
     def weigh(self) -> None:
         """What is left without those that are dropped."""
-        self.sent = without(self.call.tools, self.dropped)
+        self.sent = without(self.tools, self.dropped)
         self.named, schema = schemas(self.sent, self.call.response_schema)
         self.tokens = self.kit.costs.text(schema)
 
@@ -54,7 +61,10 @@ class Tooling:
             return ()
         names = [name for name, _ in self.declared if name in self.old.dropped]
         sent = apply(self.taken.items, plan)
-        return tuple(name for name in names if name not in needed(names, sent, TaskState(), self.call.choice))
+        kept = needed(names, sent, TaskState(), self.call.choice)
+        if not kept and len(names) == len(self.declared):
+            kept = frozenset(names[:1])  # the one that had stayed was withdrawn, and no list may be empty
+        return tuple(name for name in names if name not in kept)
 
     def unused(self, outcome: Outcome, policy: Policy, view: View) -> tuple[str, ...]:
         """Tools that this epoch drops: never where that would void reasoning, which is bound to the tools too."""

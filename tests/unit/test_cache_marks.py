@@ -136,3 +136,16 @@ def test_where_a_mark_may_be():
     assert marks_in(unmarked(nested)) == 0
     assert limited([nested, nested], 1)[1] is nested
     assert marks_in(limited([nested, nested], 1)) == 1
+
+
+def test_marks_of_the_system_field_and_tools_alone_can_be_too_many():
+    mark = {"type": "ephemeral"}
+    tools = [
+        {"name": f"t{n}", "description": "d", "input_schema": {"type": "object"}, "cache_control": mark}
+        for n in range(3)
+    ]
+    system = [{"type": "text", "text": text, "cache_control": mark} for text in "AB"]
+    for placed in (False, True):
+        session = Session(Policy(budget=2_000, place_cache_marks=placed), wire="anthropic")
+        with pytest.raises(InvalidInput, match="at most 4 cache_control marks"):
+            session.fit([{"role": "user", "content": "hi"}], system=system, tools=tools)

@@ -191,3 +191,47 @@ def test_schemas_of_every_shape():
     assert all(name in text for name in ("run", "read"))
     assert schemas(None, None) == ((), "")
     assert schemas([], {"type": "object"})[1] == '{"type": "object"}'
+
+
+class Block:
+    """An object of an SDK inside of a plain message: `{"role": "assistant", "content": response.content}`."""
+
+    def __init__(self, **fields):
+        self.fields = fields
+
+    def model_dump(self, **_):
+        return dict(self.fields)
+
+
+def with_blocks():
+    call_ = Block(type="tool_use", id="t1", name="read", input={"p": 1})
+    return [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": [Block(type="text", text="Let me read."), call_]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "x" * 40}]},
+    ]
+
+
+def test_sdk_objects_inside_plain_messages_are_read_like_dicts():
+    wire, given = wire_named("anthropic"), with_blocks()
+    taken = take(given, wire=wire)
+    assert [item.kind for item in taken.items] == [Kind.USER, Kind.ASSISTANT, Kind.CALL, Kind.RESULT]
+    assert taken.given[1] is given[1], "what is not changed is handed out as the caller's own"
+    more = [*given, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "Thanks."}]
+    again = take(more, taken.taken(), wire=wire)
+    assert again.common == 3
+    assert type(again.messages[1]["content"][0]) is dict
+
+
+def test_so_are_those_of_a_call():
+    function = Block(name="read", arguments="{}")
+    message = {"role": "assistant", "content": None, "tool_calls": [Block(id="c1", type="function", function=function)]}
+    taken = take([{"role": "user", "content": "Hi"}, message, {"role": "tool", "tool_call_id": "c1", "content": "x"}])
+    assert [item.kind for item in taken.items] == [Kind.USER, Kind.CALL, Kind.RESULT]
+    assert take([{"role": "user", "content": "Hi"}, message], repair=True).items[0].kind is Kind.USER
+
+
+def test_half_characters_in_the_keys_of_a_message_are_replaced_too():
+    taken = take([{"role": "user", "content": "Hi", "x\ud800": 1}])
+    assert taken.notes == ("messages[0]: 1 lone surrogate(s) replaced by U+FFFD",)
+    str(taken.messages).encode()

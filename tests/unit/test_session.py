@@ -55,11 +55,23 @@ def test_usage_can_make_an_epoch_due():
     assert fitted.report.after <= 3_000
 
 
-@pytest.mark.parametrize(("factor", "ratio"), [(10, 2.0), (0.01, 0.5)])
+@pytest.mark.parametrize(("factor", "ratio"), [(10, 2.0), (0.01, 1.0)])
 def test_a_ratio_outside_one_half_to_two_is_not_believed(factor, ratio):
+    """Anthropic's input_tokens without its cache counts looks like a tenth: it would allow twice the limit."""
     session = fresh(100_000)
     session.usage(input_tokens=int(session.fit(HISTORY).report.after * factor))
-    assert session.fit(HISTORY).report.limit == int(100_000 / ratio)
+    report = session.fit(HISTORY).report
+    assert report.limit == int(100_000 / ratio)
+    assert any("usage() was told" in note for note in report.notes)
+    session.usage(input_tokens=report.after)
+    assert not any("usage() was told" in note for note in session.fit(HISTORY).report.notes)
+
+
+@pytest.mark.parametrize("name", ["input_tokens", "cache_read_tokens", "cache_write_tokens"])
+@pytest.mark.parametrize("value", [-5, "4", 1.5, None])
+def test_usage_takes_whole_numbers(name, value):
+    with pytest.raises(ConfigError, match=name):
+        fresh(1_000).usage(**{"input_tokens": 1, name: value})
 
 
 def test_usage_before_a_call_and_usage_of_nothing_change_nothing():

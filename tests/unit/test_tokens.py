@@ -141,8 +141,9 @@ def test_the_counter_given_is_the_counter_used():
     def mine(text: str) -> int:
         return len(text)
 
-    assert counter_for(mine, "gpt-4o", "o200k") is mine
-    assert describe(mine) == ("mine", "as given by the caller")
+    chosen = counter_for(mine, "gpt-4o", "o200k")
+    assert chosen("four") == 4
+    assert describe(chosen) == describe(mine) == ("mine", "as given by the caller")
 
 
 @pytest.mark.parametrize(
@@ -188,3 +189,24 @@ def test_the_cache_counts_each_text_once_and_an_item_in_full():
     assert sorted(asked) == ["run", "xyz", "{}"]
     result = Item("2.0-a", Kind.RESULT, "", 2, 0, 1, 1, name="run", call_id="c", fixed=4)
     assert cache.cost(result) == 4
+
+
+def test_a_counter_of_other_whole_numbers_is_read_as_ints():
+    class Odd:
+        def __init__(self, value):
+            self.value = value
+
+        def __index__(self):
+            return self.value
+
+    found = counter_for(lambda text: Odd(len(text)), None, "o200k")("abc")
+    assert (found, type(found)) == (3, int)
+
+
+@pytest.mark.parametrize("bad", [0.5, -1, None, "3", float("nan")])
+def test_a_counter_that_gives_no_count_is_named_where_it_does(bad):
+    def broken(text):
+        return bad
+
+    with pytest.raises(ConfigError, match=r"the counter broken gave .* for a text of 3 characters"):
+        counter_for(broken, None, "o200k")("abc")

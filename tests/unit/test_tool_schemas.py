@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jettison import Policy, Session
-from jettison.errors import ConfigError
+from jettison.errors import ConfigError, InvalidInput
 from jettison.tool_schemas import without
 from rendering import render
 from strategies import WIRES, Act, Call, Reply, Say, Script, log_text
@@ -171,3 +171,54 @@ def test_a_mark_on_a_dropped_tool_moves():
 def test_a_number_of_steps(bad):
     with pytest.raises(ConfigError, match="drop_unused_tools"):
         Policy(drop_unused_tools=bad)
+
+
+def chatter(rounds):
+    out = [{"role": "user", "content": "go"}]
+    for n in range(rounds):
+        out += [
+            {"role": "assistant", "content": f"Thinking {n} " + "blah " * 150},
+            {"role": "user", "content": f"Next {n} " + "foo " * 60},
+        ]
+    return out
+
+
+@pytest.mark.parametrize("tools", [None, [], ()])
+def test_without_tools_there_is_nothing_to_drop(tools):
+    session, epochs = Session(Policy(budget=2_000, drop_unused_tools=3)), 0
+    for rounds in range(1, 20):
+        epochs += session.fit(chatter(rounds), tools=tools).report.cache.epoch == "major"
+    assert epochs
+
+
+def test_one_stays_also_where_the_one_that_had_stayed_is_withdrawn():
+    session = Session(Policy(budget=2_500, drop_unused_tools=3))
+    for rounds in range(1, 20):
+        session.fit(chatter(rounds), tools=declared("openai-chat", NAMES[:3]))
+    (left,) = session.fit(chatter(20), tools=declared("openai-chat", NAMES[:3])).tools
+    others = [name for name in NAMES[:3] if name != left["function"]["name"]]
+    assert len(session.fit(chatter(21), tools=declared("openai-chat", others)).tools) == 1
+
+
+@pytest.mark.parametrize(
+    ("tools", "says"),
+    [
+        ("f", "a list of tool declarations, not str"),
+        ({"name": "f"}, "a list of tool declarations, not dict"),
+        ([{"type": "function"}], r"tools\[0\] does not meet the rule `a function has a name`"),
+        ([5], r"tools\[0\] .*it is int"),
+        ([print], r"tools\[0\] .*it is builtin_function_or_method"),
+    ],
+)
+def test_what_is_no_list_of_tools_is_refused(tools, says):
+    with pytest.raises(InvalidInput, match=says):
+        Session(5_000).fit(chatter(1), tools=tools)
+
+
+def test_half_characters_in_a_schema_are_replaced_and_named():
+    tools = [{"type": "function", "function": {"name": "f", "description": "a\ud800", "parameters": {"\ud801": 1}}}]
+    given = json.dumps(tools)
+    fitted = Session(5_000).fit(chatter(1), tools=tools)
+    json.dumps(fitted.tools, ensure_ascii=False).encode()
+    assert "tools: 2 lone surrogate(s) replaced by U+FFFD" in fitted.report.notes
+    assert json.dumps(tools) == given

@@ -13,7 +13,7 @@ from jettison.plan import Locks, Plan, Protection, View
 from jettison.protocols import ItemProtector, ItemRule, Protector
 from jettison.task import Operation, Span, Task
 
-__all__ = ["held_for", "protect", "restored"]
+__all__ = ["declared_locks", "held_for", "protect", "restored"]
 
 GOAL_WHOLE = 0.25
 """A goal is kept whole while it takes at most this share of the limit, else its prose. In the recorded sets the
@@ -135,6 +135,13 @@ def _constraints(view: View) -> Iterator[Protection]:
             yield _span(span, f"constraint ({constraint.role})", "released by the caller")
 
 
+def declared_locks(view: View) -> Iterator[Protection]:
+    """What the caller declared to be kept: constraints in their words, and pins."""
+    for lock in (*_constraints(view), *_pins(view)):
+        if lock.reason in ("constraint (declared)", "pinned"):
+            yield lock
+
+
 def _operations(view: View) -> Iterator[Protection]:
     for op in view.task.open_operations:
         yield from held_for(op, view)
@@ -217,7 +224,7 @@ def _pins(view: View) -> Iterator[Protection]:
     ids = {item.id for item in view.items}
     for pin in view.task.pins:
         if pin.what in ids:
-            yield Protection(pin.what, "pinned", pin.until)
+            yield Protection(pin.what, "pinned", pin.until, late=True)
         else:
             span = _place(pin.what, view)
             if span is not None:

@@ -20,6 +20,7 @@ __all__ = [
     "Repaired",
     "Wire",
     "digest",
+    "encodes",
     "item_id",
     "json_text",
     "plain",
@@ -169,21 +170,24 @@ def sanitise(value: Any) -> tuple[Any, int]:
 def _sound(value: Any) -> bool:
     """Whether no text in the value has a lone surrogate."""
     if isinstance(value, str):
-        return _encodes(value)
+        return encodes(value)
     if isinstance(value, dict):
+        if not all(key.isascii() or encodes(key) for key in value if isinstance(key, str)):
+            return False
         value = value.values()
     elif not isinstance(value, list):
         return True
     for inner in value:
         if type(inner) is str:
-            if not (inner.isascii() or _encodes(inner)):
+            if not (inner.isascii() or encodes(inner)):
                 return False
         elif not _sound(inner):
             return False
     return True
 
 
-def _encodes(text: str) -> bool:
+def encodes(text: str) -> bool:
+    """Whether a text has no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -200,9 +204,10 @@ def _mended(value: Any) -> tuple[Any, int]:
             return fixed, max(1, fixed.count("\ufffd") - value.count("\ufffd"))
         return value, 0
     if isinstance(value, dict):
+        keys = {key: _mended(key) for key in value}
         pairs = {key: _mended(inner) for key, inner in value.items()}
-        count = sum(n for _, n in pairs.values())
-        return ({key: inner for key, (inner, _) in pairs.items()}, count) if count else (value, 0)
+        count = sum(n for _, n in (*keys.values(), *pairs.values()))
+        return ({keys[key][0]: inner for key, (inner, _) in pairs.items()}, count) if count else (value, 0)
     if isinstance(value, list):
         parts = [_mended(inner) for inner in value]
         count = sum(n for _, n in parts)

@@ -46,7 +46,7 @@ def test_broken_structure_breaks_integrity(kind, ok):
     assert results["integrity"].ok is ok
     assert passed(results) >= {"budget", "sufficiency"}
     if not ok:
-        assert results["integrity"].missing == ("messages[1]: a rule; mend it",)
+        assert results["integrity"].missing == ("messages[1] does not meet the rule `a rule`: mend it",)
 
 
 @pytest.mark.parametrize("text", ["", "PM-5521"])
