@@ -265,22 +265,44 @@ def test_observe_changes_nothing(jettison: Any, file: Path) -> None:
     assert "Observed only" in ran.err
 
 
-def test_explain_tells_every_call(jettison: Any, file: Path) -> None:
+EXAMPLE = Path(__file__).parents[2] / "examples" / "support_refund.json"
+
+
+@pytest.mark.parametrize("steps", [(), ("--steps",)])
+def test_explain_speaks_of_the_run_that_the_table_shows(jettison: Any, steps: tuple[str, ...]) -> None:
+    shown = json.loads(jettison("fit", EXAMPLE, "--budget", "25%", "--json", *steps).out)
+    rows = {row["item"]: row for row in (shown[-1] if steps else shown)["rows"]}
+    told = json.loads(jettison("fit", EXAMPLE, "--budget", "25%", "--explain", "43.0", "--json", *steps).out)
+    last = told[-1]
+    assert (last["decision"], last["after"]) == (rows[last["item"]]["decision"], rows[last["item"]]["after"])
+    words = " ".join(jettison("fit", EXAMPLE, "--budget", "25%", "--explain", "43.0", *steps).out.split())
+    assert ("With --steps: call by call" in words) == (not steps)
+
+
+def test_explain_tells_one_call_or_with_steps_every_call(jettison: Any, file: Path) -> None:
     ran = jettison("fit", file, "--budget", "2k", "--explain", "3")
     assert ran.code == 0, ran.err
+    assert ran.out.count("\n  call ") == 1
+    ran = jettison("fit", file, "--budget", "2k", "--explain", "3", "--steps")
     assert "  now: " in ran.out
     assert ran.out.count("\n  call ") == 12
-    told = json.loads(jettison("fit", file, "--budget", "2k", "--explain", "page 0", "--json").out)
+    told = json.loads(jettison("fit", file, "--budget", "2k", "--explain", "page 0", "--steps", "--json").out)
+    assert len(told) == 12
     assert [entry["call"] for entry in told] == sorted(entry["call"] for entry in told)
     assert told[-1]["message"] == 3
 
 
+def test_explain_of_what_cannot_fit_goes_to_standard_error(jettison: Any, file: Path) -> None:
+    ran = jettison("fit", file, "--budget", "20", "--explain", "1")
+    assert (ran.code, ran.out) == (2, "")
+    assert "1.0-" in ran.err
+
+
 def test_explain_tells_the_chain_of_values(jettison: Any) -> None:
-    example = str(Path(__file__).parents[2] / "examples" / "support_refund.json")
-    told = jettison("fit", example, "--budget", "25%", "--explain", "26").out
+    told = jettison("fit", EXAMPLE, "--budget", "25%", "--explain", "26").out
     assert "value “rf-20931” → here → get_refund(ticket)" in told
     assert "needed by create_refund" in told
-    rows = json.loads(jettison("fit", example, "--budget", "25%", "--explain", "26", "--json").out)
+    rows = json.loads(jettison("fit", EXAMPLE, "--budget", "25%", "--explain", "26", "--json").out)
     assert "rf-20931" in [edge["value"] for edge in rows[-1]["dependencies"]]
 
 

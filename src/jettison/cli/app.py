@@ -69,7 +69,7 @@ def fit(
     ] = None,
     explain: Annotated[
         str | None,
-        typer.Option(metavar="ITEM", help="The story of one item: its id, 12 (a message), or a piece of its text."),
+        typer.Option(metavar="ITEM", help="Why one item was kept or not: its id, 12 (a message), a piece of its text."),
     ] = None,
     row: Annotated[int | None, typer.Option(metavar="N", help="Which history of a file with several, from 1.")] = None,
     repair: Annotated[bool, typer.Option("--repair", help="Answer dead calls, resolve duplicates.")] = False,
@@ -77,12 +77,16 @@ def fit(
     degrade: Annotated[
         bool, typer.Option("--degrade", help="Best effort instead of an error; losses are named.")
     ] = False,
-    steps: Annotated[bool, typer.Option("--steps", help="Replay call by call, as the agent made them.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="Fit before each call, in one session: as it was lived.")] = (
+        False
+    ),
 ) -> int:
     """Fit one history into a budget, and say why each item was kept or not.
 
     FILE is a list of messages, a whole request body, JSONL trajectories (--row), or a Claude Code session; gzipped
-    or not. Exit codes: 0 it fits, 2 it cannot fit, 3 the input is broken, 64 wrong usage.
+    or not. It is fitted in one call, as a new session would; one that ran all along (--steps) decides earlier and
+    keeps to it, so its last call can keep other items. --explain speaks of the same run as the table.
+    Exit codes: 0 it fits, 2 it cannot fit, 3 the input is broken, 64 wrong usage.
     """
     wanted = parse_budget(budget)
     job = work.Job(read(file, row=row, wire=wire), wanted, model=model, repair=repair, observe=observe, degrade=degrade)

@@ -1,4 +1,4 @@
-"""What `fit` does: one fit, or a replay call by call, and what is shown of it."""
+"""What `fit` does: one fit, or with `--steps` a replay call by call, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from jettison import Budget, CannotFit, Policy, Report, Session
 from jettison.cli.budget import Wanted
@@ -19,6 +20,8 @@ from jettison.report.explain import matching
 from jettison.report.terminal import explain, render
 
 __all__ = ["Job", "Show", "run"]
+
+_ONE_CALL = "The whole history, fitted in one call. With --steps: call by call, in one session, as the agent lived it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +47,17 @@ class Job:
     def limit(self) -> int:
         return self.budget.tokens or self.budget.of(self.measure())
 
-    def once(self) -> tuple[Any, Report]:
+    def fitting(self) -> Session:
+        """A fresh session with the budget that was asked for; the caller can ask it afterwards."""
+        return self.session(self.limit(), degrade=self.degrade)
+
+    def once(self, session: Session | None = None) -> tuple[Any, Report]:
         """(the fitted body or message list, its report) of the whole history in one call."""
-        session = self.session(self.limit(), degrade=self.degrade)
-        return fit_at(self.recorded, session, len(self.recorded.messages), repair=self.repair, observe=self.observe)
+        everything = len(self.recorded.messages)
+        return fit_at(self.recorded, session or self.fitting(), everything, repair=self.repair, observe=self.observe)
 
-    def replayed(self) -> Iterator[tuple[Any, Report]]:
+    def replayed(self, session: Session) -> Iterator[tuple[Any, Report]]:
         """The same before each call of the history, in one session."""
-        return self.replayed_in(self.session(self.limit(), degrade=self.degrade))
-
-    def replayed_in(self, session: Session) -> Iterator[tuple[Any, Report]]:
-        """`replayed`, in a session that the caller can ask afterwards."""
         return replay(self.recorded, session, repair=self.repair, observe=self.observe)
 
 
@@ -72,37 +75,21 @@ def run(job: Job, show: Show) -> bool:
     """Do it and print it; whether the result fits. Raises what fitting raises, its report on standard error."""
     for note in job.recorded.notes:
         print(f"note: {note}", file=sys.stderr)
-    try:
-        if show.steps or show.explain is not None:
-            return _replayed(job, show)
-        made, report = job.once()
-    except CannotFit as error:
-        if isinstance(error.report, Report):
-            _print(error.report, show, sys.stderr)
-        raise
-    _save(made, show)
-    _print(report, show, _stream(show))
-    return report.ok
-
-
-def _replayed(job: Job, show: Show) -> bool:
-    """Fit before each call in one session; a call that cannot be made ends it."""
+    session = job.fitting()
     reports: list[Report] = []
     made: Any = None
     failed: CannotFit | None = None
-    session = job.session(job.limit(), degrade=job.degrade)
     try:
-        for fitted, report in job.replayed_in(session):
+        for fitted, report in job.replayed(session) if show.steps else [job.once(session)]:
             made = fitted
             reports.append(report)
-    except CannotFit as error:
+    except CannotFit as error:  # a call that cannot be made ends it
         failed = error
         reports += [error.report] if isinstance(error.report, Report) else []
-    stream = sys.stderr if failed else _stream(show)
     if failed is None:
         _save(made, show)
     if reports:
-        _tell(reports, show, stream, session)
+        _tell(reports, show, sys.stderr if failed else _stream(show), session)
     if failed:
         raise failed
     return all(report.ok for report in reports)
@@ -110,23 +97,31 @@ def _replayed(job: Job, show: Show) -> bool:
 
 def _tell(reports: Sequence[Report], show: Show, stream: Any, session: Session) -> None:
     if show.json:
-        data: Any = [report.to_dict() for report in reports]
-        if show.explain is not None:
-            wanted = {row.item for row in matching(reports[-1].rows, show.explain)}
-            rows = ((report.call, row) for report in reports for row in report.build_rows() if row.item in wanted)
-            data = [{"call": call, **asdict(row)} for call, row in rows]
-            for entry in data:
-                if entry["call"] == reports[-1].call:
-                    entry["dependencies"] = [asdict(edge) for edge in session.dependencies(entry["item"])]
-        write(to_json(data), stream)
+        write(to_json(_data(reports, show, session)), stream)
         return
     console = Console(file=stream)
     if show.explain is not None:
         explain(reports, show.explain, console, session.dependencies)
+        if not show.steps:
+            console.print(Text(f"\n{_ONE_CALL}", style="dim"))
         return
-    console.print(_calls(reports))
-    console.print()
+    if show.steps:
+        console.print(_calls(reports))
+        console.print()
     render(reports[-1], console)
+
+
+def _data(reports: Sequence[Report], show: Show, session: Session) -> Any:
+    """The report, a list of them for `--steps`, or the rows of one item by call."""
+    if show.explain is None:
+        return [report.to_dict() for report in reports] if show.steps else reports[-1].to_dict()
+    wanted = {row.item for row in matching(reports[-1].rows, show.explain)}
+    rows = ((report.call, row) for report in reports for row in report.build_rows() if row.item in wanted)
+    data: list[dict[str, Any]] = [{"call": call, **asdict(row)} for call, row in rows]
+    for entry in data:
+        if entry["call"] == reports[-1].call:
+            entry["dependencies"] = [asdict(edge) for edge in session.dependencies(entry["item"])]
+    return data
 
 
 def _calls(reports: Sequence[Report]) -> Table:
@@ -160,10 +155,3 @@ def _save(made: Any, show: Show) -> None:
         write(to_json(made), sys.stdout)
     elif show.output is not None:
         write_file(to_json(made), show.output)
-
-
-def _print(report: Report, show: Show, stream: Any) -> None:
-    if show.json:
-        write(to_json(report.to_dict()), stream)
-    else:
-        render(report, Console(file=stream))
