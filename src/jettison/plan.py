@@ -249,9 +249,12 @@ class View:
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     ok: bool
+    """Whether it holds; false as well where nobody looked."""
     detail: str
     """Why, in one line."""
     missing: tuple[str, ...] = ()
+    reached: bool = True
+    """False: an error came first, and it was not looked at."""
 
 
 @dataclass(frozen=True, slots=True)

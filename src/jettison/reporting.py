@@ -54,13 +54,11 @@ def first_change(last: Sequence[Any], now: Sequence[Any]) -> int | None:
 
 
 def failed_checks(error: CannotFit) -> dict[str, CheckResult]:
-    """The checks of an attempt that ended in an error."""
-    missing = tuple(getattr(error, "missing", ()))
-    return {
-        "budget": CheckResult(not isinstance(error, BudgetUnreachable), str(error).split("\n")[0]),
-        "integrity": CheckResult(True, "not reached"),
-        "sufficiency": CheckResult(not missing, "not reached" if not missing else "protections are lost", missing),
-    }
+    """The checks of an attempt that ended in an error: the one that failed, and that the others were not reached."""
+    checks = dict.fromkeys(("budget", "integrity", "sufficiency"), CheckResult(False, "not reached", reached=False))
+    failed = "budget" if isinstance(error, BudgetUnreachable) else "sufficiency"
+    checks[failed] = CheckResult(False, str(error).split("\n")[0], tuple(getattr(error, "missing", ())))
+    return checks
 
 
 def unmet(task: Task, outcome: Outcome, view: View) -> list[str]:

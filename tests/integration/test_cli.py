@@ -128,6 +128,7 @@ def test_2_cannot_fit(jettison: Any, file: Path, tmp_path: Path) -> None:
     assert ran.out == ""
     assert "cannot fit: the smallest safe request needs" in ran.err
     assert "--degrade for a best effort" in ran.err
+    assert "✓" not in ran.err
     assert not (tmp_path / "out.json").exists()
 
 

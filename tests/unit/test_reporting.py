@@ -106,8 +106,10 @@ def test_degrade_names_what_is_missing_and_never_sends_what_breaks_the_wire():
         judged(report(budget=""), [], True)
 
 
-def test_the_checks_of_an_attempt_that_failed():
-    assert not failed_checks(BudgetUnreachable(10, 5))["budget"].ok
-    broken = failed_checks(StateBroken("lost", ["3.0-x"]))
-    assert broken["budget"].ok
-    assert broken["sufficiency"].missing == ("3.0-x",)
+def test_the_checks_of_an_attempt_that_failed_say_what_was_not_looked_at():
+    short = failed_checks(BudgetUnreachable(10, 5))
+    assert [(check.ok, check.reached) for check in short.values()] == [(False, True), (False, False), (False, False)]
+    assert "needs 10 tokens" in short["budget"].detail
+    broken = failed_checks(StateBroken("a note has no place\nmore", ["3.0-x"]))
+    assert [check.reached for check in broken.values()] == [False, False, True]
+    assert broken["sufficiency"] == CheckResult(False, "a note has no place", ("3.0-x",))

@@ -38,6 +38,12 @@ _SHORT = {
     "summary": "summ",
     "compressed": "short",
 }
+_MARKS = {
+    (True, True): ("✓", "bold green", ""),
+    (False, True): ("✗", "bold red", "bold"),
+    (False, False): ("–", "dim", "dim"),
+}
+"""Sign, style of the name and of what is said, by (holds, was looked at)."""
 _STYLE = {"full": "", "compressed": "cyan", "stub": "yellow", "gone": "dim"}
 
 
@@ -152,8 +158,8 @@ def _facts(report: Report) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, check in report.checks.items():
-        mark = Text("✓ ", style="bold green") if check.ok else Text("✗ ", style="bold red")
-        table.add_row(mark.append(name), Text(clean(check.detail), style="" if check.ok else "bold"))
+        mark, style, said = _MARKS[check.ok, check.reached]
+        table.add_row(Text(f"{mark} {name}", style), Text(clean(check.detail), said))
         _listing(table, "  missing", check.missing, "red")
     table.add_row("  cache", cached(report.cache))
     if report.tools:
@@ -180,9 +186,11 @@ def _listing(table: Table, label: str, lines: Sequence[str], style: str) -> None
 
 
 def _verdict(report: Report) -> Text:
-    failed = [name for name, check in report.checks.items() if not check.ok]
-    if failed:
-        return Text(f"\nDoes not hold: {_and(failed)}.", style="bold red")
+    failed = [name for name, check in report.checks.items() if check.reached and not check.ok]
+    skipped = [name for name, check in report.checks.items() if not check.reached]
+    if failed or skipped:
+        said = (("Does not hold", failed), ("Not reached", skipped))
+        return Text("\n" + " ".join(f"{head}: {_and(names)}." for head, names in said if names), style="bold red")
     verdict = f"\nFits: {report.after:,} of {plural(report.limit, 'token')} ({share(report.after, report.limit)})"
     if report.degraded:
         verdict += f", with losses ({len(report.degraded):,}, named above)"

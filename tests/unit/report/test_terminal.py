@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from jettison.errors import ConfigError
+from jettison.errors import BudgetUnreachable, ConfigError
 from jettison.plan import CacheEffect, CheckResult, Protection, Report, Row, Score
 from jettison.report.terminal import explain, render
+from jettison.reporting import failed_checks
 from jettison.wire.base import Inserted
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -197,6 +198,18 @@ def test_an_empty_report_is_printed() -> None:
     target = console(80)
     render(Report("gemini", 1, 100, 0, 0, 0, "x", "", {}), target)
     assert "Fits: 0 of 100 tokens" in printed(target)
+
+
+def test_what_was_not_looked_at_has_no_check_mark() -> None:
+    target = console(80)
+    render(replace(REPORT, checks=failed_checks(BudgetUnreachable(10, 5))), target)
+    lines = printed(target).split("\n")
+    assert [line.split()[:2] for line in lines if line.startswith(("✓", "✗", "–"))] == [
+        ["✗", "budget"],
+        ["–", "integrity"],
+        ["–", "sufficiency"],
+    ]
+    assert "Does not hold: budget. Not reached: integrity and sufficiency." in lines
 
 
 @pytest.mark.parametrize("width", [40, 60])
