@@ -110,7 +110,8 @@ def test_an_agent_recalls_what_was_evicted_and_finishes(tmp_path):
     path = str(tmp_path / "jettison.db")
 
     async def run() -> tuple[str, list[dict[str, Any]], Model]:
-        async with Client(parameters("--archive", path, "--conversation", "night")) as client:
+        # The server starts first: there is no file yet.
+        async with Client(parameters("--archive", path, "--conversation", "night", "--create")) as client:
             return await converse(Session(6_000, archive=path, conversation="night"), client)
 
     answer, messages, model = asyncio.run(run())
@@ -198,6 +199,22 @@ def test_a_file_that_is_no_archive_is_named(tmp_path, capsys):
     path.write_text("not a database, but long enough to be looked at" * 50)
     assert main(["mcp", "--archive", str(path)]) == 3
     assert "notes.txt" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_named_and_not_made(tmp_path, capsys):
+    path = tmp_path / "typo.db"
+    assert main(["mcp", "--archive", str(path)]) == 3
+    told = capsys.readouterr().err
+    assert str(path) in told
+    assert "--create" in told
+    assert not path.exists()
+
+
+def test_a_server_that_starts_before_its_agent_can_make_the_file(tmp_path):
+    path = tmp_path / "a.db"
+    (nothing,) = talk(str(path), "--create", calls=[("recall_context", {"query": "anything"})])
+    assert not nothing.is_error
+    assert path.exists()
 
 
 def test_the_archive_can_come_from_the_environment(tmp_path, monkeypatch, capsys):

@@ -212,6 +212,7 @@ def serve_mcp(
         str | None, typer.Option(metavar="KEY", help="Only this conversation and those of its sub-agents.")
     ] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Characters of an answer at most.")] = LIMIT,
+    create: Annotated[bool, typer.Option("--create", help="Make an empty file where there is none.")] = False,
 ) -> int:
     """Offer recall and search over an archive on standard input and output, as the MCP tool recall_context.
 
@@ -219,7 +220,7 @@ def serve_mcp(
     Exit codes: 0 the client is done, 3 the archive cannot be used, 64 wrong usage, 70 without the extra.
     """
     try:
-        serving.run(archive, conversation, limit)
+        serving.run(archive, conversation, limit, create=create)
     except ModuleNotFoundError as missing:
         if missing.name != "mcp":
             raise

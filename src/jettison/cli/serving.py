@@ -9,7 +9,6 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from jettison.archive import Archive, ConversationArchive, Scoped, opened
-from jettison.cli.output import complain
 from jettison.errors import ArchiveError, ConfigError
 from jettison.recall import DESCRIPTION, NAME, PARAMETERS, recall_answer
 
@@ -19,13 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["run", "served", "server"]
 
 
-def served(where: str, conversation: str | None) -> Archive:
+def served(where: str, conversation: str | None, create: bool = False) -> Archive:
     """The archive that is offered: a file, or a `postgresql://` address; one conversation of it or all.
 
-    A file that is not there is made, as agents start their servers before they evict anything.
+    Raises ArchiveError for a file that is not there, unless it is to be made: a mistyped name would be an archive in
+    which nothing is ever found.
     """
-    if "://" not in where and not os.path.exists(where):
-        complain(f"there is no archive {where} yet: an empty one is made")
+    if "://" not in where and not create and not os.path.exists(where):
+        raise ArchiveError(
+            f"there is no archive {where}: give the file that the agent evicts to, Session(archive={where!r}), by its "
+            "absolute path, as clients start servers in folders of their own; --create makes an empty one, for a "
+            "server that starts before its agent"
+        )
     archive = opened(where)
     if conversation is None:
         return archive
@@ -63,7 +67,7 @@ def server(archive: Archive, limit: int) -> Server[Any]:
     return Server("jettison", version=metadata.version("jettison"), on_list_tools=tools, on_call_tool=call)
 
 
-def run(where: str, conversation: str | None, limit: int) -> None:
+def run(where: str, conversation: str | None, limit: int, *, create: bool = False) -> None:
     """Serve on standard input and output until the client closes them.
 
     Raises ArchiveError for an archive that cannot be used, ModuleNotFoundError naming the extra without `mcp`.
@@ -76,7 +80,7 @@ def run(where: str, conversation: str | None, limit: int) -> None:
         raise ModuleNotFoundError("the MCP server needs mcp: pip install 'jettison[mcp]'", name="mcp") from missing
     if limit < 1:
         raise ConfigError(f"--limit must be > 0, not {limit}")
-    mine = server(served(where, conversation), limit)
+    mine = server(served(where, conversation, create), limit)
 
     async def serve() -> None:
         async with stdio_server() as (reader, writer):
