@@ -30,7 +30,7 @@ def test_replay_prints_the_comparison_and_writes_everything(traces: Path, tmp_pa
     out, page = tmp_path / "out.json", tmp_path / "page.html"
     done = run("replay", traces, "--baselines", "--json", out, "--html", page, "--losses", 2, "-j", 2)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "8 runs from 1 files (messages 8)" in done.stdout
+    assert "8 runs from 1 file (messages 8)" in done.stdout
     assert "1 rows or files skipped" in done.stdout
     assert "runs.jsonl row 9" in done.stdout
     for name in ("jettison", "keep-all", "clairvoyant", "random", "window", "clear-results", "plain-formula"):
@@ -74,8 +74,12 @@ def test_standard_input_to_standard_output() -> None:
         (["nowhere/*.jsonl"], 3, "no such file"),
         (["--budget", "8k,9k"], 64, "several budgets"),
         (["--policy", "none.toml"], 64, "cannot read"),
-        (["--engine", "spark"], 64, "engine"),
-        (["--jobs", "0"], 64, "job"),
+        (["--engine", "spark"], 64, "jettison: --engine spark is not known: replay runs on local or ray"),
+        (["--jobs", "0"], 64, "'--jobs'"),
+        (["--limit", "0"], 64, "'--limit'"),
+        (["--html", "/no/such/folder/page.html"], 64, "cannot write /no/such/folder/page.html"),
+        (["--json", "/no/such/folder/out.json"], 64, "cannot write /no/such/folder/out.json"),
+        (["--html", "."], 64, "cannot write .: it is a folder"),
         (["--wire", "soap"], 64, "wire"),
     ],
 )
@@ -83,6 +87,41 @@ def test_mistakes(arguments: list[str], code: int, message: str, traces: Path) -
     paths = [] if "*" in arguments[0] else [str(traces)]
     done = run("replay", *paths, *arguments)
     assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--aim", "cost"], "--aim: of --policy OUT: give it as well"),
+        (["--wide", "-j", "1"], "--wide, --jobs: of --policy OUT"),
+        (["--policy", "OUT", "--l2", "1"], "--l2: of fitting weights"),
+        (["--policy", "OUT", "--aim", "fame"], "aim='fame' is not known: aim at 'support' or 'cost'"),
+        (["--by", "moon"], "by='moon' is not known: hold out by 'task' or by 'file'"),
+        (["--folds", "1"], "folds must be 2 or more, not 1"),
+        (["--l2", "0"], "l2 must be above 0"),
+        (["--json", "/no/such/folder/w.json"], "cannot write /no/such/folder/w.json"),
+    ],
+)
+def test_mistakes_of_tune_are_told_before_a_file_is_read(arguments: list[str], message: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out.toml")
+    done = run("tune", "no-such-file.jsonl", *(out if each == "OUT" else each for each in arguments))
+    assert (done.returncode, message in done.stderr) == (64, True), done.stderr
+    assert not (tmp_path / "out.toml").exists()
+
+
+def test_a_page_alone_prints_no_losses(traces: Path, tmp_path: Path) -> None:
+    done = run("replay", traces, "--html", tmp_path / "page.html", "-j", 1)
+    assert done.returncode == 0, done.stderr
+    assert "needed values gone" not in done.stdout
+    assert (tmp_path / "page.html").exists()
+
+
+def test_a_broken_file_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("{oops", encoding="utf-8")
+    done = run("replay", tmp_path)
+    assert done.returncode == 3
+    assert ": bad.json is not JSON" in done.stderr
+    assert done.stderr.count("bad.json") == 1
 
 
 def test_nothing_readable_says_why(tmp_path: Path) -> None:

@@ -115,10 +115,10 @@ def replay_runs(
     peers: Annotated[bool, typer.Option("--peers", help="Other libraries beside it (a checkout only).")] = False,
     html: Annotated[str | None, typer.Option(metavar="OUT", help="Write a page that works offline.")] = None,
     json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write all figures; - is output.")] = None,
-    losses: Annotated[int, typer.Option(metavar="N", help="Print N calls that missed something, and why.")] = 0,
-    detail: Annotated[int, typer.Option(metavar="N", help="Runs drawn on the page: those that lost most.")] = 8,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes.")] = os.cpu_count() or 1,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many runs, the first ones.")] = None,
+    losses: Annotated[int, typer.Option(metavar="N", min=0, help="Print N calls that missed something, and why.")] = 0,
+    detail: Annotated[int, typer.Option(metavar="N", min=0, help="Runs drawn on the page: those that lost most.")] = 8,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes.")] = os.cpu_count() or 1,
+    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="At most so many runs, the first ones.")] = None,
     wire: Annotated[
         str | None, typer.Option(metavar="NAME", help=f"{', '.join(WIRES)}. Told from the content if not given.")
     ] = None,
@@ -137,15 +137,12 @@ def replay_runs(
     """
     from jettison.cli import replaying
 
-    if engine not in ("local", "ray") or jobs < 1:
-        raise ConfigError(f"replay runs on engine 'local' or 'ray' with at least one job, not {engine!r} and {jobs}")
-    if peers and engine == "ray":
-        raise ConfigError("--peers runs on this machine, where the peers are installed: leave out --engine ray")
     setup = replaying.setup_of(budget, policy or [], baselines, peers)
     wish = replaying.Wish(
         *(tuple(paths), setup, wire, limit, jobs, engine, parts, html, json),
         losses=losses,
         detail=detail,
+        peers=peers,
     )
     try:
         replaying.run(wish)
@@ -159,6 +156,7 @@ def replay_runs(
 
 @app.command(name="tune", short_help="Fit the weights on recorded runs.")
 def tune_weights(
+    context: typer.Context,
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Recorded runs, as `fit` reads them.")],
     by: Annotated[str, typer.Option(metavar="task|file", help="What is held out together when the gain is judged.")] = (
         "task"
@@ -175,7 +173,7 @@ def tune_weights(
     wide: Annotated[bool, typer.Option("--wide", help="Of --policy: every combination, not one change at a time.")] = (
         False
     ),
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Of --policy: processes.")] = (
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=1, help="Of --policy: processes.")] = (
         os.cpu_count() or 1
     ),
 ) -> int:
@@ -187,6 +185,7 @@ def tune_weights(
     Changes nothing by itself. The weights need the extra `jettison[tune]`. Exit codes: 0 fitted, whatever the
     verdict, 3 the input is broken or too little, 64 wrong usage, 70 without the extra.
     """
+    tuning.check(context, policy is not None, [policy, json, toml])
     if policy is not None:
         tuning.settings(paths, budget, aim=aim, by=by, folds=folds, jobs=jobs, wide=wide, out=policy)
         return OK

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from jettison.errors import ConfigError
 
-__all__ = ["complain", "to_json", "write", "write_file"]
+__all__ = ["check_writable", "complain", "to_json", "write", "write_file"]
 
 
 def to_json(data: Any) -> bytes:
@@ -32,6 +32,20 @@ def write(data: bytes, stream: TextIO) -> None:
     else:
         buffer.write(data)
         buffer.flush()
+
+
+def check_writable(target: str) -> None:
+    """Raises ConfigError when `write_file` could not write it: before the work whose result it is to hold."""
+    path = Path(os.path.realpath(target))
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(None, "it is a folder")
+        if not path.exists() or path.is_file():
+            handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            os.close(handle)
+            Path(temporary).unlink()
+    except OSError as error:
+        raise ConfigError(f"cannot write {target}: {error.strerror or error}") from error
 
 
 def write_file(data: bytes, target: str) -> None:

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from jettison.cli.budget import parse_budget
-from jettison.cli.output import to_json, write, write_file
+from jettison.cli.output import check_writable, to_json, write, write_file
 from jettison.errors import ConfigError, InvalidInput
 from jettison.policy import Policy
 from jettison.replay.engine import BASELINES, Setup, measured
@@ -27,8 +27,11 @@ from jettison.replay.sources import Intake, files_of, trajectories
 from jettison.replay.summary import Compared, Line, number, percent, to_dict
 from jettison.replay.totals import Result, Totals
 from jettison.replay.trace import Trace, traced
+from jettison.report._text import plural
 
-__all__ = ["Wish", "run", "setup_of"]
+__all__ = ["ENGINES", "Wish", "run", "setup_of"]
+
+ENGINES = ("local", "ray")
 
 SETS = 8
 """Tables by set are printed for at most so many; JSON and the page have all."""
@@ -49,6 +52,7 @@ class Wish:
     json: str | None = None
     losses: int = 0
     detail: int = 8
+    peers: bool = False
 
 
 def setup_of(budget: str, files: Sequence[str], baselines: bool, peers: bool = False) -> Setup:
@@ -66,13 +70,25 @@ def setup_of(budget: str, files: Sequence[str], baselines: bool, peers: bool = F
     return Setup(tuple(dict.fromkeys(policies)), tuple(part.share for part in wanted), wanted[0].tokens, given)
 
 
+def _check(wish: Wish) -> None:
+    """What would be noticed only when all is measured."""
+    if wish.engine not in ENGINES:
+        raise ConfigError(f"--engine {wish.engine} is not known: replay runs on {' or '.join(ENGINES)}")
+    if wish.peers and wish.engine == "ray":
+        raise ConfigError("--peers runs on this machine, where the peers are installed: leave out --engine ray")
+    for target in (wish.html, wish.json if wish.json != "-" else None):
+        if target is not None:
+            check_writable(target)
+
+
 def run(wish: Wish) -> None:
-    """Do it and print it. Raises InvalidInput when nothing could be read."""
+    """Do it and print it. Raises InvalidInput when nothing could be read, ConfigError for what cannot work."""
+    _check(wish)
     with _spooled(wish.paths) as paths:
         intake, worst = Intake(), _Worst(max(wish.detail, wish.losses), wish.setup)
         totals = _totals(wish, paths, intake, worst)
         if not totals.trajectories:
-            why = f": {intake.examples[0].where}: {intake.examples[0].why}" if intake.examples else ""
+            why = f": {intake.examples[0]}" if intake.examples else ""
             raise InvalidInput(f"no run could be read from {', '.join(wish.paths)}{why}")
         wanted = worst.numbers if wish.html or wish.losses else []
         traces = _traces(wish, paths, wanted)
@@ -166,12 +182,13 @@ def _traces(wish: Wish, paths: Sequence[str], numbers: Sequence[int]) -> list[Tr
 def _print(wish: Wish, compared: Compared, intake: Intake, console: Console) -> None:
     totals = compared.totals
     formats = ", ".join(f"{name} {count:,}" for name, count in intake.formats.most_common())
-    console.print(f"{totals.trajectories:,} runs from {intake.files:,} files ({formats})", highlight=False)
+    counted = f"{plural(totals.trajectories, 'run')} from {plural(intake.files, 'file')} ({formats})"
+    console.print(counted, highlight=False, markup=False)
     if intake.skipped:
         reasons = "; ".join(f"{count:,} × {why}" for why, count in intake.reasons.most_common(5))
         console.print(f"{intake.skipped:,} rows or files skipped: {reasons}", highlight=False, markup=False)
         for entry in intake.examples[:3]:
-            console.print(f"  {entry.where}: {entry.why[:160]}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"  {str(entry)[:200]}", highlight=False, markup=False, soft_wrap=True)
     groups = ["", *(totals.sets if 1 < len(totals.sets) <= SETS else [])]
     for name in groups:
         found = compared.of(name)
@@ -219,8 +236,10 @@ def _table(*heads: str) -> Table:
 
 
 def _losses(traces: Sequence[Trace], most: int) -> list[str]:
-    """The drill-down: each call that missed something, what it was, and which decision had taken it."""
-    out = []
+    """The drill-down: `most` calls that missed something, what it was, and which decision had taken it."""
+    out: list[str] = []
+    if not most:
+        return out
     for trace in traces:
         for at, call in enumerate(trace.calls):
             gone = [need for need in trace.needs if need.call == at and not need.kept]

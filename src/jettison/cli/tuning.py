@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from typer import Context
 
 from jettison.cli.budget import parse_budget
-from jettison.cli.output import to_json, write_file
+from jettison.cli.output import check_writable, to_json, write_file
+from jettison.errors import ConfigError
 from jettison.replay import search
 from jettison.replay.sources import Intake, trajectories
-from jettison.replay.tune import Tuned, collect, tune
+from jettison.replay.tune import Tuned, check_settings, collect, tune
 
-__all__ = ["run", "settings", "to_toml"]
+__all__ = ["check", "run", "settings", "to_toml"]
+
+
+OF_POLICY, OF_WEIGHTS = ("budget", "aim", "wide", "jobs"), ("l2", "json", "toml")
+"""Options of `tune` that only choosing settings, or only fitting weights, looks at."""
+
+
+def check(context: Context, choosing: bool, outputs: Iterable[str | None]) -> None:
+    """What was given without effect, and what cannot be written: before the runs are measured. Raises ConfigError."""
+    idle = [name for name in (OF_WEIGHTS if choosing else OF_POLICY) if _given(context, name)]
+    if idle:
+        names = ", ".join(f"--{name}" for name in idle)
+        where = "of fitting weights: leave out --policy, or them" if choosing else "of --policy OUT: give it as well"
+        raise ConfigError(f"{names}: {where}")
+    for target in outputs:
+        if target is not None:
+            check_writable(target)
+
+
+def _given(context: Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 def settings(
@@ -50,6 +73,7 @@ def settings(
 
 def run(paths: Sequence[str], *, by: str, folds: int, l2: float, json: str | None, toml: str | None) -> None:
     """Fit the weights on the runs in the files and show them. Raises what `tune` raises."""
+    check_settings(by, folds, l2)
     runs = collect(paths, lambda line: print(line, file=sys.stderr))
     tuned = tune(runs, by=by, folds=folds, l2=l2)
     console = Console()

@@ -15,6 +15,7 @@ from jettison.budget import Budget
 from jettison.errors import ConfigError, InvalidInput
 from jettison.policy import Policy
 from jettison.replay.engine import Setup, measured
+from jettison.replay.folds import check_folds
 from jettison.replay.measure.metrics import Interval
 from jettison.replay.measure.tally import Tally, difference, figure, spread
 from jettison.replay.measure.trajectory import Trajectory
@@ -119,9 +120,9 @@ def search(
 
     Raises ConfigError for settings that cannot work, InvalidInput when there is too little to judge by.
     """
-    if aim not in AIMS or by not in ("task", "file") or folds < 2:
-        wrong = f"{aim!r}, {by!r}, {folds}"
-        raise ConfigError(f"tune aims at 'support' or 'cost', by 'task' or 'file', with 2 folds or more, not {wrong}")
+    if aim not in AIMS:
+        raise ConfigError(f"aim={aim!r} is not known: aim at {' or '.join(map(repr, AIMS))}")
+    check_folds(by, folds)
     tried = candidates(wide)
     named = {candidate.name: candidate for candidate in tried}
     setup = Setup(tuple(named), (fraction,), tokens, tuple((name, named[name].policy) for name in named))

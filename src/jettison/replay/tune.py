@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jettison.errors import ConfigError, InvalidInput
+from jettison.replay.folds import check_folds
 from jettison.replay.readers import Recorded, read_all
 from jettison.replay.rows import FEATURES, Row, rows_of, shipped
 
-__all__ = ["L2", "Run", "Tuned", "Weight", "collect", "tune"]
+__all__ = ["L2", "Run", "Tuned", "Weight", "check_settings", "collect", "tune"]
 
 L2 = 100.0
 """Pull towards the weights in use. Weights fitted on three of the recorded sets predict the fourth the better the
@@ -94,14 +95,20 @@ def _run(recorded: Recorded, path: str) -> Run:
     return Run(recorded.name, f"{path}/{recorded.task or recorded.name}", path, tuple(rows_of(recorded)))
 
 
+def check_settings(by: str, folds: int, l2: float) -> None:
+    """Raises ConfigError, naming the setting, for one that cannot work: before any file is read."""
+    check_folds(by, folds)
+    if not l2 > 0:
+        raise ConfigError(f"l2 must be above 0, not {l2:g}: it pulls towards the weights in use")
+
+
 def tune(runs: Sequence[Run], *, by: str = "task", folds: int = FOLDS, l2: float = L2) -> Tuned:
     """Fit on all runs; the gain is measured on folds of tasks, or of files, that the fit did not see.
 
     Raises ConfigError for settings that cannot work, InvalidInput when the runs hold too little to learn from, and
     ModuleNotFoundError, naming the extra, without numpy.
     """
-    if by not in ("task", "file") or folds < 2 or l2 <= 0:
-        raise ConfigError(f"tune needs by='task' or 'file', folds >= 2 and l2 > 0, not {by!r}, {folds}, {l2:g}")
+    check_settings(by, folds, l2)
     runs = [run for run in runs if run.rows]
     groups = sorted({getattr(run, by) for run in runs})
     needed = sum(row.needed for run in runs for row in run.rows)

@@ -97,5 +97,5 @@ def test_folds_can_be_whole_sets() -> None:
 def test_nothing_to_judge_by_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="needed values"):
         search([Trajectory("r", "s", "s/t", history(6, seed=1))])
-    with pytest.raises(ConfigError, match="aims"):
+    with pytest.raises(ConfigError, match="aim="):
         search([], aim="fame")

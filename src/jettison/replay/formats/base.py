@@ -22,6 +22,10 @@ class Skipped:
     where: str
     why: str
 
+    def __str__(self) -> str:
+        """One line; errors that name the file themselves name it once."""
+        return self.why if self.why.startswith(self.where) else f"{self.where}: {self.why}"
+
 
 class Format(Protocol):
     """One module a format."""

@@ -55,7 +55,7 @@ def _budget(setup: Setup) -> str:
 def _skipped(intake: Intake) -> str:
     if not intake.skipped:
         return ""
-    items = "".join(f"<li>{escape(entry.where)}: {escape(entry.why[:300])}</li>" for entry in intake.examples)
+    items = "".join(f"<li>{escape(str(entry)[:400])}</li>" for entry in intake.examples)
     head = f"{intake.skipped:,} rows or files could not be read and are not counted"
     return f"<details><summary>{head}</summary><ul>{items}</ul></details>"
 
