@@ -149,9 +149,9 @@ class Policy:
     def from_file(cls, path: str | PathLike[str], **changes: Any) -> Policy:
         """The policy of a TOML file, with `changes` on top; `jettison/jettison.toml` lists every setting with its
         evidence. Raises ConfigError, with the file and the setting."""
-        from jettison.settings import read_settings
+        from jettison.settings import made_from
 
-        return cls(**{**read_settings(path, [entry.name for entry in fields(cls)]), **changes})
+        return made_from(cls, path, [entry.name for entry in fields(cls)], changes)
 
     @property
     def size(self) -> Budget:

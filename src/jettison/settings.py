@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jettison.budget import Budget
 from jettison.errors import ConfigError
 from jettison.tool_policy import ToolPolicy
 
-__all__ = ["CODE_ONLY", "read_settings"]
+__all__ = ["CODE_ONLY", "made_from", "read_settings"]
+
+P = TypeVar("P")
 
 CODE_ONLY = ("scorers", "protectors", "checks", "embedder", "judge", "embed_limits", "judge_limits", "prices")
 """Fields of a policy that hold functions or objects: they cannot stand in a file."""
+
+
+def made_from(kind: Callable[..., P], path: str | PathLike[str], names: Iterable[str], changes: Mapping[str, Any]) -> P:
+    """A policy (`kind`) of a file, with `changes` from code on top. Raises ConfigError that names the file."""
+    values = {**read_settings(path, names), **changes}
+    where = fspath(path)
+    if values.get("relevance") == "full" and values.get("judge") is None:
+        raise ConfigError(
+            f"{where}: relevance = 'full' asks a judge, which only code can give: "
+            f"Policy.from_file({where!r}, judge=…); or write 'rules+embeddings'"
+        )
+    try:
+        return kind(**values)
+    except (ConfigError, TypeError) as error:
+        given = f" with {', '.join(changes)} from code" if changes else ""
+        raise ConfigError(f"{where}{given}: {error}") from error
 
 
 def read_settings(path: str | PathLike[str], names: Iterable[str]) -> dict[str, Any]:
@@ -49,9 +67,12 @@ def _made(kind: Any, table: Any, where: str) -> Any:
     if not isinstance(table, dict):
         raise ConfigError(f"{where} is a table")
     _known(table, [field.name for field in fields(kind)], where)
+    for field in fields(kind):
+        if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
+            raise ConfigError(f"{where}: it needs `{field.name} = …`")
     try:
         return kind(**table)
-    except TypeError as error:
+    except (ConfigError, TypeError) as error:
         raise ConfigError(f"{where}: {error}") from error
 
 

@@ -55,15 +55,29 @@ def test_settings_and_changes(tmp_path: Path) -> None:
         ("decay = -1", "decay"),
         ("decay", "not TOML"),
         ("[budget]\nwindow = 9\nlow = 1", "low_water"),
-        ("[budget]\nlow_water = 0.5", "window"),
-        ("[[tools]]\nkeep = 'latest'", "name"),
+        ("[budget]\nlow_water = 0.5", r"\[budget\]: it needs `window = …`"),
+        ("[budget]\nwindow = 'x'", r"\[budget\]: Budget.window must be"),
+        ("[[tools]]\nkeep = 'latest'", r"\[\[tools\]\] 1: it needs `name = …`"),
+        ("[[tools]]\nname = 'x'\nkeep = 'never'", r"\[\[tools\]\] 1: keep must be"),
+        ("[[tools]]\nname = 'x'\nproduces = 3", r"\[\[tools\]\] 1: "),
+        ("decay = 'x'", "decay must be a finite number >= 0, not 'x'"),
+        ("relevance = 'full'", "which only code can give: Policy.from_file"),
         ("tools = 3", r"\[\[tools\]\]"),
         ("tools = [3]", "table"),
     ],
 )
 def test_mistakes_are_named(text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=message):
-        Policy.from_file(write(tmp_path, text))
+    path = write(tmp_path, text)
+    with pytest.raises(ConfigError, match=message) as caught:
+        Policy.from_file(path)
+    assert str(caught.value).startswith(str(path)), "of two files nobody could tell which"
+
+
+def test_what_code_gives_is_told_from_what_the_file_says(tmp_path: Path) -> None:
+    path = write(tmp_path, "relevance = 'full'")
+    assert Policy.from_file(path, judge=lambda question: "{}").relevance == "full"
+    with pytest.raises(ConfigError, match=r"policy.toml with relevance, decay from code: decay must be"):
+        Policy.from_file(path, relevance="rules", decay=-1)
 
 
 def test_a_file_that_is_not_there() -> None:
