@@ -89,7 +89,8 @@ class Policy:
     profile: str = "safe"
     """`safe` or `economy`: low-water marks and admission together."""
     on_unsafe: str = "raise"
-    """`raise`, or `degrade`: best effort, with `report.degraded` naming each loss."""
+    """`raise`, or `degrade`: best effort, with `report.degraded` naming each loss; BudgetUnreachable all the same where
+    what is never given up is over the limit (instructions, schemas, unanswered calls: docs/stages.md)."""
     reasoning_drop: bool = False
     """The wire's drop setting is on: reasoning that an edit voids is dropped by the provider, not refused."""
     scorers: tuple[tuple[float, Scorer], ...] = ()

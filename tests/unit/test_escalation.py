@@ -6,6 +6,7 @@ import pytest
 
 from jettison import Policy, Session
 from jettison.errors import BudgetUnreachable
+from jettison.tool_policy import ToolPolicy
 from strategies import log_text
 from unit.flow.reading import call, join, user
 
@@ -109,3 +110,26 @@ def test_what_degrading_gave_up_is_a_step():
     assert report.degraded
     assert report.escalation[-1].step == "protections given up"
     json.loads(report.to_json())
+
+
+LONG = " ".join(OTHER)
+KEPT = ToolPolicy("keep", keep="always")
+
+
+@pytest.mark.parametrize(
+    ("messages", "tools"),
+    [
+        ([{"role": "system", "content": LONG}, *user("Go on.")], ()),
+        (join(user("Go on."), call("run", {"text": LONG}, "", number=1)[:1]), ()),
+        (
+            join(user("Read."), call("keep", {}, LONG, number=1), call("run", {}, "ok", number=2), user("Go on.")),
+            (KEPT,),
+        ),
+    ],
+    ids=["instructions", "a call without an answer", "what a tool policy keeps"],
+)
+def test_degrading_never_gives_up_what_the_docs_say_it_does_not(messages, tools):
+    with pytest.raises(BudgetUnreachable) as caught:
+        Session(Policy(budget=120, counter="o200k", on_unsafe="degrade", tools=tools)).fit(messages)
+    assert caught.value.smallest > 120
+    assert not any("degrade" in hint for hint in caught.value.hints)

@@ -75,7 +75,7 @@ def fit(
     repair: Annotated[bool, typer.Option("--repair", help="Answer dead calls, resolve duplicates.")] = False,
     observe: Annotated[bool, typer.Option("--observe", help="Decide and report, change nothing.")] = False,
     degrade: Annotated[
-        bool, typer.Option("--degrade", help="Best effort instead of an error; losses are named.")
+        bool, typer.Option("--degrade", help="Best effort, losses named; an error only if instructions do not fit.")
     ] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Fit before each call, in one session: as it was lived.")] = (
         False
