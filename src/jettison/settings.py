@@ -80,6 +80,11 @@ def _known(found: Mapping[str, Any], known: list[str], where: str) -> None:
     for name in found:
         if name in CODE_ONLY:
             raise ConfigError(f"{where}: {name} is no plain value: give it in code, Policy.from_file(path, {name}=…)")
+        if name in ("worth", "shapes"):
+            raise ConfigError(
+                f"{where}: [{name}] are weights that `jettison tune --toml` fitted, and no settings of a policy: "
+                f"`jettison tune PATH... --policy {where}` writes a file of settings"
+            )
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f", did you mean {near[0]!r}?" if near else f": there are {', '.join(known)}"

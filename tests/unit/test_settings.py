@@ -51,6 +51,7 @@ def test_settings_and_changes(tmp_path: Path) -> None:
     [
         ("decai = 1", "did you mean 'decay'"),
         ("zzz = 1", "there are budget"),
+        ("[worth]\nbias = -5.5", r"weights that `jettison tune --toml` fitted, and no settings .* --policy"),
         ("scorers = []", "in code"),
         ("decay = -1", "decay"),
         ("decay", "not TOML"),

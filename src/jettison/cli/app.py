@@ -164,7 +164,9 @@ def tune_weights(
     folds: Annotated[int, typer.Option(metavar="N", help="Parts, each judged by weights that did not see it.")] = 5,
     l2: Annotated[float, typer.Option("--l2", metavar="X", help="Pull towards the weights in use.")] = 100.0,
     json: Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write weights and evidence here.")] = None,
-    toml: Annotated[str | None, typer.Option("--toml", metavar="OUT", help="The same as commented TOML.")] = None,
+    toml: Annotated[
+        str | None, typer.Option("--toml", metavar="OUT", help="The same as commented TOML: no policy file.")
+    ] = None,
     policy: Annotated[
         str | None, typer.Option(metavar="OUT", help="Choose the settings of a policy instead, and write them here.")
     ] = None,
@@ -177,10 +179,11 @@ def tune_weights(
         os.cpu_count() or 1
     ),
 ) -> int:
-    """Fit the weights by which values are kept on recorded runs, and say whether they beat the ones in use.
+    """Fit the weights by which values are kept on recorded runs, and say whether they beat the ones in use: a check of
+    those in use, which no policy can set.
 
-    With --policy: replay the runs under several settings, choose, and write a policy file; the gain is judged on tasks
-    that were not chosen on, and settings change only where its interval shows one.
+    With --policy: replay the runs under several settings, choose, and write a file for Policy.from_file; the gain is
+    judged on tasks that were not chosen on, and settings change only where its interval shows one.
 
     Changes nothing by itself. The weights need the extra `jettison[tune]`. Exit codes: 0 fitted, whatever the
     verdict, 3 the input is broken or too little, 64 wrong usage, 70 without the extra.

@@ -21,6 +21,11 @@ from jettison.replay.tune import Tuned, check_settings, collect, tune
 __all__ = ["check", "run", "settings", "to_toml"]
 
 
+USE = (
+    "What for: to see whether the weights in use suit these runs. They are constants, no policy takes others.",
+    "Where these predict better, a report with this table helps to set the next ones.",
+    "What a policy can set: jettison tune PATH... --policy mine.toml, then Policy.from_file('mine.toml').",
+)
 OF_POLICY, OF_WEIGHTS = ("budget", "aim", "wide", "jobs"), ("l2", "json", "toml")
 """Options of `tune` that only choosing settings, or only fitting weights, looks at."""
 
@@ -79,7 +84,7 @@ def run(paths: Sequence[str], *, by: str, folds: int, l2: float, json: str | Non
     console = Console()
     console.print(_table(tuned))
     console.print()
-    for line in _evidence(tuned):
+    for line in (*_evidence(tuned), *USE):
         console.print(line, soft_wrap=True, highlight=False, markup=False)
     if json is not None:
         write_file(to_json({"better": tuned.better, "verdict": tuned.verdict, **asdict(tuned)}), json)
@@ -106,10 +111,11 @@ def _evidence(tuned: Tuned) -> list[str]:
 
 
 def to_toml(tuned: Tuned) -> str:
-    """The fitted weights, with the evidence in comments."""
+    """The fitted weights, with the evidence in comments; a table to read and to send, no policy file."""
     terms = [weight for weight in tuned.weights if not weight.name.startswith("shape.")]
     shapes = [weight for weight in tuned.weights if weight.name.startswith("shape.")]
-    lines = ["# Written by `jettison tune`.", *(f"# {line}" for line in _evidence(tuned))]
+    head = "Written by `jettison tune`: fitted weights, and no policy file."
+    lines = [f"# {line}" for line in (head, *_evidence(tuned), *USE)]
     for title, group in (("worth", terms), ("shapes", shapes)):
         lines += ["", f"[{title}]"]
         for weight in group:

@@ -143,6 +143,8 @@ def test_a_strong_pull_leaves_the_weights_and_no_gain_to_claim(file: Path) -> No
 
 def test_toml_holds_every_weight_and_its_evidence(tuned: Tuned) -> None:
     text = to_toml(tuned)
+    assert text.startswith("# Written by `jettison tune`: fitted weights, and no policy file.\n")
+    assert "--policy mine.toml" in text
     parsed = tomllib.loads(text)
     assert len(parsed["worth"]) + len(parsed["shapes"]) == len(FEATURES)
     assert "standard error" in text
