@@ -286,7 +286,7 @@ def test_explain_tells_one_call_or_with_steps_every_call(jettison: Any, file: Pa
     assert ran.out.count("\n  call ") == 1
     ran = jettison("fit", file, "--budget", "2k", "--explain", "3", "--steps")
     assert "  now: " in ran.out
-    assert ran.out.count("\n  call ") == 12
+    assert "no change" in ran.out
     told = json.loads(jettison("fit", file, "--budget", "2k", "--explain", "page 0", "--steps", "--json").out)
     assert len(told) == 12
     assert [entry["call"] for entry in told] == sorted(entry["call"] for entry in told)

@@ -23,6 +23,13 @@ except ModuleNotFoundError as missing:
 __all__ = ["explain", "matching"]
 
 _STYLE = {"full": "bold green", "compressed": "bold cyan", "stub": "bold yellow", "gone": "bold red"}
+ORDER = (
+    "What goes first: what gives least for its tokens. That is not the Score: it is what the values in it (ids, paths, "
+    "names, dates) are worth to later calls, as far as nothing kept holds them already, and a small share of Score, "
+    "for each token. So a long item of a high Score can go where a short one of a low Score stays. What room is left "
+    "then is for the newest turns, whole."
+)
+"""`stages.rank` and `stages.evict` in words."""
 _MOST = 20
 """Most items that are explained at once: a text that is found in more is too vague to be meant."""
 
@@ -88,6 +95,8 @@ def explain(
             names = {each.item: clean(each.name or each.kind) for each in reports[-1].rows}
             for line in _chain(row.item, dependencies(row.item), names):
                 console.print(Text(f"  {line}"), soft_wrap=True)
+    if any(row.before > row.after or not row.protections for row in found):
+        console.print(Text(f"\n{ORDER}", style="dim"))
 
 
 def _found(reports: Sequence[Report], item: str) -> list[Row]:
@@ -133,24 +142,58 @@ def _story(story: Sequence[tuple[Report, Row | None]], row: Row, console: Consol
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    before: list[str] | None = None
-    decision = "full"
-    for report, at in story:
-        if at is None:
-            continue
-        details = _details(at)
-        table.add_row(f"  call {report.call}", _decided(at))
-        if at.decision != decision and report.cache.epoch != "none":
-            table.add_row("", Text(f"in this call: {cached(report.cache)}"))
-        decision = at.decision
-        for line in details:
-            if before is None or line not in before:
-                table.add_row("", Text(line))
-        for line in before or ():
-            if line.startswith("protected: ") and line not in details:
-                table.add_row("", Text(f"lifted: {line.removeprefix('protected: ')}", "yellow"))
-        before = details
+    for head, line in _told([(report, at) for report, at in story if at is not None]):
+        table.add_row(head, line)
     console.print(table)
+
+
+def _told(story: Sequence[tuple[Report, Row]]) -> Iterator[tuple[str, Text]]:
+    """(call, what was decided or changed) lines; calls at which nothing changed are one line together."""
+    before: Row | None = None
+    same: list[tuple[Report, Row]] = []
+    for report, at in story:
+        if before is not None and _same(before, at):
+            same.append((report, at))
+            continue
+        yield from _folded(same)
+        same = []
+        yield f"  call {report.call}", _decided(at, before)
+        if at.decision != (before.decision if before else "full") and report.cache.epoch != "none":
+            yield "", Text(f"in this call: {cached(report.cache)}")
+        details, known = _details(at), _details(before) if before else []
+        for line in details:
+            if line not in known:
+                yield "", Text(line)
+        for line in known:
+            if line.startswith("protected: ") and line not in details:
+                yield "", Text(f"lifted: {line.removeprefix('protected: ')}", "yellow")
+        before = at
+    yield from _folded(same)
+
+
+def _same(before: Row, at: Row) -> bool:
+    """Whether only age and recency differ."""
+    tokens = (before.before, before.after) == (at.before, at.after)
+    return tokens and before.decision == at.decision and _details(before) == _details(at) and not _changes(before, at)
+
+
+def _changes(before: Row, at: Row) -> list[str]:
+    """Signals that are shown as other numbers than before."""
+    then = {name: signal(value) for name, value in before.score.signals.items()}
+    now = {name: signal(value) for name, value in at.score.signals.items()}
+    names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+    return [f"{clean(name)} {then.get(name, 'none')} → {now.get(name, 'none')}" for name in names]
+
+
+def _folded(same: Sequence[tuple[Report, Row]]) -> Iterator[tuple[str, Text]]:
+    if not same:
+        return
+    (first, young), (last, old) = same[0], same[-1]
+    alone = first is last
+    calls = f"  call {first.call}" if alone else f"  calls {first.call}–{last.call}"
+    age = str(young.age) if alone else f"{young.age}–{old.age}"
+    score, then = signal(young.score.total), signal(old.score.total)
+    yield calls, Text(f"no change  age {age}  Score {score if score == then else f'{score} → {then}'}", "dim")
 
 
 def _now(report: Report, row: Row | None) -> Text:
@@ -169,13 +212,15 @@ def _now(report: Report, row: Row | None) -> Text:
     return line
 
 
-def _decided(row: Row) -> Text:
+def _decided(row: Row, before: Row | None) -> Text:
+    """The decision with all signals the first time, later with those that changed."""
     score = row.score
     line = Text()
     line.append(f"{row.decision:<10}", style=_STYLE.get(row.decision, "bold"))
     tokens = f"{row.before:,}" if row.before == row.after else f"{row.before:,} → {row.after:,}"
     line.append(f"  {tokens} tokens  age {row.age}  Score {signal(score.total)}")
-    parts = ", ".join(f"{clean(name)} {signal(value)}" for name, value in score.signals.items())
+    every = [f"{clean(name)} {signal(value)}" for name, value in score.signals.items()]
+    parts = ", ".join(every if before is None else _changes(before, row))
     rel = f"Rel {signal(score.relevance)}" + (f": {parts}" if parts else "")
     line.append(f" (R {signal(score.recency)}, {rel})", style="dim")
     return line

@@ -81,13 +81,13 @@ class _Writer:
     def _unit(self, candidate: Candidate, kept: Mapping[str, set[int]], stubbed: bool) -> Iterator[Decision]:
         """`kept`: by item of the unit the segments that were taken."""
         if not kept and not stubbed and not candidate.must:
-            yield from self._gone(candidate.unit.items, "lowest rank, no room")
+            yield from self._gone(candidate.unit.items, "no room: other parts give more for their tokens")
             return
         if candidate.frozen:
             return
         for item in candidate.texts:
             if item.id not in kept:
-                yield from self._gone([item], "its unit was cut, it ranked too low to stay")
+                yield from self._gone([item], "no room: the rest of its turn gives more for its tokens")
         for item, text, tokens in candidate.clips:
             reason = "long arguments of an old call"
             handle = self.view.handle(item.text)
@@ -111,12 +111,12 @@ class _Writer:
         before, handle = self.view.cost(item), self.view.handle(item.text)
         if chosen:
             text, fidelity = cut(parts, chosen, self.view.mark(item.text)), Fidelity.COMPRESSED
-            reason = f"{len(chosen)} of {len(parts.segments)} segments are worth their tokens"
+            reason = f"cut to {len(chosen)} of {len(parts.segments)} parts, which give most for their tokens"
         else:
             text, fidelity = stub(before - item.fixed, self.view.mark(item.text)), Fidelity.STUB
-            reason = "nothing in it is worth its tokens; the call stays"
+            reason = "no room: nothing in it gives enough for its tokens; its call stays"
             if item.kind is not Kind.RESULT and not part.held:
-                yield from self._gone([item], "nothing in it is worth its tokens")
+                yield from self._gone([item], "no room: nothing in it gives enough for its tokens")
                 return
         after = self.view.cost(reworded(item, text, fidelity))
         if after >= self._now(item.id, before):

@@ -263,6 +263,24 @@ def test_an_unknown_item_names_near_ones(item: str) -> None:
         explain(calls(), item, console(100))
 
 
+def test_calls_that_change_nothing_are_one_line_and_signals_are_told_once() -> None:
+    used = replace(ROWS[3].score, signals={"kind": 0.71, "words": 0.9})
+    rows = [replace(ROWS[3], age=age) for age in range(4)] + [replace(ROWS[3], age=4, score=used)]
+    target = console(100)
+    explain([replace(REPORT, call=n, build_rows=lambda row=row: [row]) for n, row in enumerate(rows, 1)], "3", target)
+    text = printed(target)
+    assert "  calls 2–4  no change  age 1–3  Score .60" in text
+    assert text.count("kind .71") == 1
+    assert "  call 5     compressed  12,480 → 733 tokens  age 4  Score .60 (R .43, Rel .71: words .35 → .90)" in text
+
+
+def test_explain_says_in_which_order_things_go() -> None:
+    for item, told in (("4.0", True), ("3.0", True), ("1.0", False)):
+        target = console(100)
+        explain([REPORT], item, target)
+        assert ("What goes first" in printed(target)) == told
+
+
 def test_explain_without_reports() -> None:
     with pytest.raises(ConfigError, match="no report"):
         explain([], "1", console(100))
