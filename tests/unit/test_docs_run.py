@@ -25,10 +25,12 @@ PAGES = sorted(
 BLOCK = re.compile(r"(?:<!-- (needs|not run): ([^>]+?) -->\n+)?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BESIDE = {"docs/replay.md": ("src/jettison/jettison.toml", "mine.toml")}
 """Files that a page speaks of: where one like it is, and its name there."""
+README = ["6678 -> ", '"ORD-204"', "Fits: ", "result search_orders, in message 3", "messages[2]"]
 SHOWN = {
-    "README.md": ["6678 -> ", '"ORD-204"', "messages[2]"],
-    "README.ru.md": ["6678 -> ", '"ORD-204"', "messages[2]"],
+    "README.md": README,
+    "README.ru.md": README,
     "docs/archive.md": ["order ORD-77 packed", "chat-17/researcher 1 texts", "lines 78-80"],
+    "docs/concepts.md": ["Fits: ", "lifted: the whole item: latest unit"],
     "docs/stages.md": ["session.enter(stage)"],
     "docs/vault.md": ["The password is {{secret:password:1}}", "no tool may have it yet", '"password": "swordfish77"'],
 }

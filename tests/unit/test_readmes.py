@@ -74,8 +74,13 @@ def test_names_that_are_shown_exist(page: str) -> None:
 def test_errors_and_fields_in_the_tables_exist(page: str) -> None:
     from jettison.plan import Report
 
-    for name in re.findall(r"^\| `([A-Z]\w+)`", prose(page), re.MULTILINE):
-        assert name in jettison.__all__, name
+    errors = [getattr(jettison, name) for name in re.findall(r"^\| `([A-Z]\w+)`", prose(page), re.MULTILINE)]
+    first, second, third, *fitting = errors
+    assert (first, second, third) == (jettison.JettisonError, jettison.InvalidInput, jettison.CannotFit)
+    assert [issubclass(error, jettison.CannotFit) for error in fitting] == [True] * 4 + [False] * (len(fitting) - 4)
+    assert all(issubclass(error, jettison.JettisonError) for error in errors[:-1])
+    assert issubclass(errors[-1], ValueError)
+    assert not issubclass(errors[-1], jettison.JettisonError)
     table = prose(page).split("| `before`", 1)[1].split("\n\n", 1)[0]
     for name in re.findall(
         r"`(\w+)(?:\(\))?`",
