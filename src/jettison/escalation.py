@@ -86,8 +86,7 @@ def _unreachable(run: Run) -> BudgetUnreachable:
         key=lambda entry: -entry[0],
     )
     biggest = [
-        (item.id, item.kind.value, tokens, ", ".join(lock.reason for lock in run.locks.on(item.id)[:3]) or "kept")
-        for tokens, item in kept[:5]
+        (item.id, item.kind.value, tokens, ", ".join(_reasons(run, item.id)[:3]) or "kept") for tokens, item in kept[:5]
     ]
     error = BudgetUnreachable(
         needed,
@@ -98,6 +97,11 @@ def _unreachable(run: Run) -> BudgetUnreachable:
     )
     error.outcome = run.outcome("major", run.tail(0))
     return error
+
+
+def _reasons(run: Run, item: str) -> list[str]:
+    """Why an item is held, each reason once."""
+    return list(dict.fromkeys(lock.reason for lock in run.locks.on(item)))
 
 
 def _hints(run: Run, needed: int) -> list[str]:
@@ -114,6 +118,7 @@ def _hints(run: Run, needed: int) -> list[str]:
         hints.append(f"fewer or shorter tool schemas (they take {run.view.fixed:,} tokens)")
     if any(lock.reason.startswith("constraint") for lock in run.locks.protections):
         hints.append("session.task.release(text) for constraints that no longer bind")
-    if run.policy.on_unsafe != "degrade":
+    instructions = sum(run.now(item) for item in run.view.items if item.kind is Kind.INSTRUCTION)
+    if run.policy.on_unsafe != "degrade" and run.view.fixed + instructions <= run.view.limit:  # these it never gives up
         hints.append("on_unsafe='degrade' for a best effort that names each loss")
     return hints

@@ -133,3 +133,20 @@ def test_degrading_never_gives_up_what_the_docs_say_it_does_not(messages, tools)
         Session(Policy(budget=120, counter="o200k", on_unsafe="degrade", tools=tools)).fit(messages)
     assert caught.value.smallest > 120
     assert not any("degrade" in hint for hint in caught.value.hints)
+
+
+def test_degrading_is_offered_only_where_it_can_help():
+    def hints(*messages):
+        with pytest.raises(BudgetUnreachable) as caught:
+            Session(Policy(budget=120, counter="o200k")).fit(join(*messages))
+        return " ".join(caught.value.hints)
+
+    assert "degrade" in hints(user(f"Never ship to these: {LONG}"))
+    assert "degrade" not in hints([{"role": "system", "content": LONG}], user("Go on."))
+
+
+def test_the_biggest_items_name_each_reason_once():
+    rules = "Never open parcel PX-1. Never open parcel PX-2. Never open parcel PX-3. " + LONG
+    with pytest.raises(BudgetUnreachable) as caught:
+        Session(Policy(budget=60, counter="o200k")).fit([{"role": "system", "content": rules}, *user("Go on.")])
+    assert caught.value.biggest[0][3] == "instruction, constraint (system)"
