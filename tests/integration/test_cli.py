@@ -108,6 +108,8 @@ def test_demo() -> None:
     ran = run("demo")
     assert ran.returncode == 0, ran.stderr
     assert "Try next" in ran.stdout
+    assert "This one has no such tool" in " ".join(ran.stdout.split()), "the example's tools hold no recall tool"
+    assert "recall_context" not in EXAMPLE.read_text("utf-8")
     assert "Fits:" in ran.stdout
     assert "RF-20931" not in ran.stderr
 

@@ -72,8 +72,9 @@ def _look_at(report: Report) -> str:
     shortened = sum(row.decision in ("compressed", "stub") for row in report.rows)
     return (
         f"Of {len(report.rows)} items {locked} hold something protected, {shortened} were shortened and {gone} left "
-        "out. Nothing is lost for good: the archive of the session has the exact text of each, and the agent can ask "
-        "for it back."
+        "out. Nothing is lost for good: the archive of the session has the exact text of each, and gives it back by "
+        "its handle (--explain names it). An agent with the recall tool could ask for it as well: its marks then "
+        "name the handle. This one has no such tool, so a mark only says how much was cut."
     )
 
 
@@ -84,7 +85,7 @@ def _next(console: Console, path: Path, report: Report) -> None:
     tries = [
         (
             f"jettison fit {name} --budget 25% --explain {biggest.message if biggest else 0}",
-            "why one message was treated so",
+            "why one message was treated so, and its handle in the archive",
         ),
         (f"jettison fit {name} --budget 25% --steps", "the same conversation, call by call"),
         (f"jettison fit {name} --budget 25% -o fitted.json", "the request as it would be sent"),
