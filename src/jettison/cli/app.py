@@ -14,7 +14,7 @@ import typer
 from jettison.cli import scanning, serving, tuning, work
 from jettison.cli.budget import parse_budget
 from jettison.cli.demo import show
-from jettison.cli.output import complain
+from jettison.cli.output import complain, in_options
 from jettison.errors import ArchiveError, CannotFit, ConfigError, InvalidInput, JettisonError
 from jettison.recall import LIMIT
 from jettison.replay import WIRES, read
@@ -258,10 +258,10 @@ def run(argv: Sequence[str] | None = None) -> int:
         complain(str(error))
         return INVALID
     except InvalidInput as error:
-        complain(_in_options(str(error)))
+        complain(in_options(str(error)))
         return INVALID
     except JettisonError as error:
-        complain(_in_options(f"cannot fit: {error}" if isinstance(error, CannotFit) else str(error)))
+        complain(in_options(f"cannot fit: {error}" if isinstance(error, CannotFit) else str(error)))
         return CANNOT_FIT
     except BrokenPipeError:
         with suppress(OSError):  # what is still buffered has no reader either
@@ -275,20 +275,6 @@ def run(argv: Sequence[str] | None = None) -> int:
             raise
         complain(f"internal error, please report it: {type(error).__name__}: {error} (JETTISON_DEBUG=1 shows where)")
         return INTERNAL
-
-
-def _in_options(message: str) -> str:
-    """The advice of an error in the words of this command."""
-    for setting, option in _OPTIONS:
-        message = message.replace(setting, option)
-    return message
-
-
-_OPTIONS = (
-    ("pass repair=True to", "add --repair to"),
-    ("pass wire=", "pass --wire "),
-    ("on_unsafe='degrade'", "--degrade"),
-)
 
 
 def _usage(error: Exception) -> int:

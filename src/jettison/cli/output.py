@@ -12,7 +12,14 @@ from typing import Any, TextIO
 
 from jettison.errors import ConfigError
 
-__all__ = ["check_writable", "complain", "to_json", "write", "write_file"]
+__all__ = ["check_writable", "complain", "in_options", "to_json", "write", "write_file"]
+
+_OPTIONS = (
+    ("pass repair=True to", "add --repair to"),
+    ("pass wire=", "pass --wire "),
+    ("on_unsafe='degrade'", "--degrade"),
+)
+"""What errors say of settings, and the option of each."""
 
 
 def to_json(data: Any) -> bytes:
@@ -81,3 +88,10 @@ def _umask() -> int:
 def complain(message: str) -> None:
     """An error in plain text."""
     print(f"jettison: {message}", file=sys.stderr)
+
+
+def in_options(message: str) -> str:
+    """The advice of an error in the words of this command."""
+    for setting, option in _OPTIONS:
+        message = message.replace(setting, option)
+    return message
