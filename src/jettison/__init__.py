@@ -21,9 +21,10 @@ from jettison.errors import (
     VaultError,
 )
 from jettison.items import Fidelity, Item, Kind, Unit
+from jettison.oneshot import fit, fit_request
 from jettison.plan import Decision, Edge, Fitted, Plan, Protection, Report, Score, View, apply
 from jettison.policy import Policy
-from jettison.session import Session, fit, fit_request
+from jettison.session import Session
 from jettison.task import Operation, Stage, Task
 from jettison.tool_policy import ToolPolicy
 

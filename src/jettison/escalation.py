@@ -62,6 +62,7 @@ def _but_documents(run: Run, units: Sequence[Unit]) -> Locks:
 def _degrade(run: Run, units: Sequence[Unit]) -> None:
     """Give up protections, least binding first, until it fits."""
     order = ("pinned", "goal", "needed by", "open operation", "constraint", "latest unit", "latest user turn")
+    given_up: list[Protection] = []
     for reason in order:
         lost = [lock for lock in run.locks.protections if lock.reason.startswith(reason)]
         if not lost:
@@ -70,11 +71,26 @@ def _degrade(run: Run, units: Sequence[Unit]) -> None:
         if reason.startswith("latest"):
             held += [replace(lock, level="present") for lock in lost]
         run.locks = Locks(tuple(held))
-        run.given_up += [lock.text for lock in lost if lock.text]
-        run.degraded += [f"{lock.reason}: {lock.item} {lock.text[:60]}".rstrip() for lock in lost]
+        given_up += lost
         run.reduce(units, run.view.limit - (run.total() - run.size(units)), run.locks)
         if run.total() <= run.view.limit:
-            return
+            break
+    kept = [lock for lock in given_up if _stands(run, lock)]
+    gone = [lock for lock in given_up if lock not in kept]
+    weaker = {replace(lock, level="present") for lock in kept}
+    run.locks = Locks((*(lock for lock in run.locks.protections if lock not in weaker), *kept))
+    run.given_up += [lock.text for lock in gone if lock.text]
+    run.degraded += [f"{lock.reason}: {lock.item} {lock.text[:60]}".rstrip() for lock in gone]
+
+
+def _stands(run: Run, lock: Protection) -> bool:
+    """Whether what a lock keeps is still there, though nothing held it any more."""
+    decision = run.plan.decisions.get(lock.item)
+    if decision is None or decision.fidelity is Fidelity.FULL:
+        return True
+    if decision.fidelity is Fidelity.GONE:
+        return False
+    return lock.text in decision.text if lock.text else lock.level == "present"
 
 
 def _unreachable(run: Run) -> BudgetUnreachable:

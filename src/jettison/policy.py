@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,37 @@ PROFILES = {
 }
 
 
+_PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "scorers": (
+        "(weight, scorer) pairs",
+        lambda part: isinstance(part, tuple | list) and len(part) == 2 and callable(part[1]),
+    ),
+    "protectors": (
+        "functions, or objects with protect_item",
+        lambda part: callable(part) or hasattr(part, "protect_item"),
+    ),
+    "tools": ("ToolPolicy records", lambda part: isinstance(part, ToolPolicy)),
+    "checks": ("functions", callable),
+}
+"""What stands in a tuple: what each of it is, and whether something is one."""
+
+
+def _check_parts(name: str, parts: Any, what: str, fits: Callable[[Any], bool]) -> None:
+    if not isinstance(parts, tuple | list):
+        raise ConfigError(f"{name} is a tuple of {what}, not {type(parts).__name__}: {name}=(…,)")
+    for part in parts:
+        if not fits(part):
+            raise ConfigError(f"{name} is a tuple of {what}, and {part!r} is none"[:200])
+
+
+def _check_counter(counter: Any) -> None:
+    """Raises ConfigError for what counts no tokens."""
+    if counter is not None and not (callable(counter) and not isinstance(counter, str)):
+        from jettison.tokens import counter_for
+
+        counter_for(counter, None, "o200k")
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What to keep and how far to go. Raises ConfigError for settings that cannot work."""
@@ -120,7 +151,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget | int) or isinstance(self.budget, bool):
-            raise ConfigError(f"budget must be an int or a Budget, not {self.budget!r}")
+            hint = ": give it as policy=" if isinstance(self.budget, Policy) else f" {self.budget!r}"[:80]
+            raise ConfigError(f"budget must be an int or a Budget, not {type(self.budget).__name__}{hint}")
         object.__setattr__(self, "budget", Budget.of(self.budget))
         for name in ("decay", "w_recency", "w_relevance"):
             value = getattr(self, name)
@@ -145,6 +177,9 @@ class Policy:
             raise ConfigError(f"drop_unused_tools must be a number of steps >= 1, not {after!r}")
         if self.on_unsafe not in ("raise", "degrade"):
             raise ConfigError(f"on_unsafe must be 'raise' or 'degrade', not {self.on_unsafe!r}")
+        _check_counter(self.counter)
+        for name, (what, fits) in _PARTS.items():
+            _check_parts(name, getattr(self, name), what, fits)
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **changes: Any) -> Policy:

@@ -9,16 +9,16 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from jettison.bodies import Body, request_of
 from jettison.budget import Budget
 from jettison.call import Call, Store
 from jettison.driving import Effect, Turn, drive, drive_async
-from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, StoreConflict
+from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, StoreConflict
 from jettison.gate import Gate
-from jettison.plan import Edge, Fitted, Report
+from jettison.plan import Edge, Fitted
 from jettison.policy import Policy
 from jettison.protocols import Archive, Embedder, StateStore
 from jettison.task import Stage, Task
-from jettison.tool_schemas import strings
 
 if TYPE_CHECKING:
     from jettison.fitting import Fitting
@@ -26,15 +26,9 @@ if TYPE_CHECKING:
     from jettison.state import State
     from jettison.vault import Keeper, Rehydrator, Vault
 
-__all__ = ["Body", "Session", "fit", "fit_request"]
+__all__ = ["Session"]
 
 T = TypeVar("T")
-
-
-class Body(dict[str, Any]):
-    """A whole request body, fitted; a plain dict but for `report`."""
-
-    report: Report
 
 
 HEAVY = 1_000
@@ -80,6 +74,10 @@ class Session:
         from jettison.tokens import CountCache, counter_for
         from jettison.wire import TRAITS, wire_named
 
+        if model is not None and not isinstance(model, str):
+            raise ConfigError(f"model is a name, not {type(model).__name__} {model!r}")
+        if vault is not None and not hasattr(vault, "open"):
+            raise ConfigError(f"vault is a jettison.vault.Vault, not {type(vault).__name__} {vault!r}"[:200])
         self.policy = policy if isinstance(policy, Policy) else Policy(budget=policy)
         self.wire, self.traits, self.model = wire_named(wire), TRAITS[wire], model
         self._shelf = Shelf(opened(archive), private=archive is None, own=conversation)
@@ -167,12 +165,12 @@ class Session:
 
         The response schema and the thinking settings are read from it. Its `report` attribute says why.
         """
-        call, join = self._request(body, repair, observe)
+        call, join = request_of(self.wire, body, repair, observe)
         return join(self._sync(call))
 
     async def afit_request(self, body: Mapping[str, Any], *, repair: bool = False, observe: bool = False) -> Body:
         """`fit_request`, off the event loop as `afit` is."""
-        call, join = self._request(body, repair, observe)
+        call, join = request_of(self.wire, body, repair, observe)
         return join(await self._async(call))
 
     def recall(self, handle: str) -> str:
@@ -193,8 +191,6 @@ class Session:
         earlier stage evicted and this one needs comes back in another. Goal and constraints hold as before, and so do
         operations that begin later. Entering another stage leaves this one.
         """
-        from jettison.task import Stage
-
         if not isinstance(stage, Stage):
             raise TypeError(f"a stage is one of StagesRequired.stages, not {type(stage).__name__}")
         self.task.stage = stage
@@ -553,98 +549,3 @@ class Session:
         if fitting.old is not self._state:
             self._shelf.recover(fitting.taken.items, fitting.state.plan)
         return fitting
-
-    # one call
-
-    def _request(self, body: Mapping[str, Any], repair: bool, observe: bool) -> tuple[Call, Callable[[Fitted], Body]]:
-        messages, system, tools = self.wire.split_body(body)
-        schema = body.get("response_format") or body.get("text") or body.get("output_config")
-        drop = "drop_block" in str(body.get("thinking") or "")
-        marks = int(bool(body.get("cache_control")))
-        config = body["config"] if isinstance(body.get("config"), Mapping) else {}
-        asked = [place.get(key) for place in (body, config) for key in ("tool_choice", "toolConfig", "tool_config")]
-        call = Call(
-            messages,
-            system,
-            tools,
-            schema,
-            repair,
-            observe,
-            reasoning_drop=drop,
-            choice=frozenset(strings(asked)),
-            marks=marks,
-        )
-        if body.get("previous_response_id") and call.prior_tokens is None:
-            raise InvalidInput("previous_response_id points at the server: use fit(..., prior_tokens=…)")
-
-        def join(fitted: Fitted) -> Body:
-            out = Body(self.wire.join_body(body, fitted.messages, fitted.system))
-            if fitted.tools is not tools:
-                place = out if out.get("tools") is not None else dict(config)
-                place["tools"] = fitted.tools
-                if place is not out:
-                    out["config"] = {**out["config"], **place} if "config" in out else place
-            out.report = fitted.report
-            return out
-
-        return call, join
-
-
-def fit(
-    messages: Sequence[Any],
-    *,
-    budget: Budget | int | None = None,
-    wire: str = "openai-chat",
-    model: str | None = None,
-    policy: Policy | None = None,
-    system: Any = None,
-    tools: Any = None,
-    response_schema: Any = None,
-    repair: bool = False,
-    observe: bool = False,
-    prior_tokens: int | None = None,
-    **settings: Any,
-) -> Fitted:
-    """Fit a history once: a fresh `Session`'s first call. `settings` are fields of `Policy`.
-
-    See `Session.fit` for arguments and errors. `budget` defaults to the model's own (`Budget.for_model`).
-    """
-    session = Session(_policy(policy, budget, model, settings), wire=wire, model=model)
-    return session.fit(
-        messages,
-        system=system,
-        tools=tools,
-        response_schema=response_schema,
-        repair=repair,
-        observe=observe,
-        prior_tokens=prior_tokens,
-    )
-
-
-def fit_request(
-    body: Mapping[str, Any],
-    *,
-    budget: Budget | int | None = None,
-    wire: str = "openai-chat",
-    model: str | None = None,
-    policy: Policy | None = None,
-    repair: bool = False,
-    observe: bool = False,
-    **settings: Any,
-) -> Body:
-    """Fit a whole request body once; the model is read from it. See `Session.fit_request`."""
-    named = model or (body.get("model") if isinstance(body.get("model"), str) else None)
-    session = Session(_policy(policy, budget, named, settings), wire=wire, model=named)
-    return session.fit_request(body, repair=repair, observe=observe)
-
-
-def _policy(policy: Policy | None, budget: Budget | int | None, model: str | None, settings: dict[str, Any]) -> Policy:
-    if policy is not None:
-        if settings:
-            raise ConfigError(f"give {', '.join(settings)} in the policy, not beside it")
-        return policy if budget is None else replace(policy, budget=budget)
-    if budget is None:
-        if model is None:
-            raise ConfigError("budget= is missing: give tokens, a Budget, or a model whose window is on record")
-        budget = Budget.for_model(model)
-    return Policy(budget=budget, **settings)

@@ -9,6 +9,7 @@ from jettison.archive.postgres import PostgresArchive
 from jettison.archive.records import Conversation, Pruned
 from jettison.archive.scoped import Scoped
 from jettison.archive.sqlite import SQLiteArchive
+from jettison.errors import ConfigError
 from jettison.protocols import Archive, ConversationArchive
 
 __all__ = [
@@ -30,4 +31,10 @@ def opened(archive: Archive | str | PathLike[str] | None) -> Archive:
         return MemoryArchive()
     if isinstance(archive, str) and archive.startswith(("postgresql://", "postgres://")):
         return PostgresArchive(archive)
-    return SQLiteArchive(archive) if isinstance(archive, str | PathLike) else archive
+    if isinstance(archive, str | PathLike):
+        return SQLiteArchive(archive)
+    if not (hasattr(archive, "put") and hasattr(archive, "get")):
+        raise ConfigError(
+            f"archive is a file's name, an address or an Archive, not {type(archive).__name__} {archive!r}"
+        )
+    return archive

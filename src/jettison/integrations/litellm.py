@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from jettison.bodies import Body
 from jettison.budget import Budget
 from jettison.errors import CannotFit, ConfigError
 from jettison.integrations.common import MOST, Conversation, Conversations, guarded, guarded_async, missing
@@ -15,7 +16,6 @@ from jettison.integrations.overflow import is_overflow
 from jettison.integrations.refusals import masked, told
 from jettison.policy import Policy
 from jettison.protocols import Archive
-from jettison.session import Body
 from jettison.wire.base import digest
 
 if TYPE_CHECKING:
