@@ -141,10 +141,11 @@ class Fitting:
     def seen(self) -> View:
         """The call as the policy sees it."""
         taken, fixed = self.taken, self.wire.base_tokens + self.tools.tokens + self.state.extra
+        reader = self.kit.reader
         return View(
             items=taken.items,
             units=taken.units,
-            task=self.kit.reader.read(taken.units, self.kit.task, self.names),
+            task=reader.read(taken.units, self.kit.task, self.names),
             step=taken.step,
             limit=int(self.policy.size.limit / self.kit.ratio),
             fixed=fixed + (self.call.prior_tokens or 0),
@@ -154,6 +155,8 @@ class Fitting:
             handle=self.kit.handle,
             policies=policies_for(self.policy.tools, self.call.tools),
             named=any(map(is_recall, self.names)) if self.policy.recall is None else self.policy.recall,
+            spoken=reader.spoken,
+            waiting=reader.waiting,
         )
 
     def steps(self) -> Steps:

@@ -113,7 +113,7 @@ class Ledger:
         """The hard protections, with the reasoning that the provider binds to the running turn."""
         protectors, cut = self.policy.protectors, self.request.plan.decisions
         locks = protect(self.view, self.request.task, tight=tight, documents=documents, protectors=protectors, cut=cut)
-        if self.policy.reasoning_drop or self.request.binds is False:
+        if self.policy.reasoning_drop or self.request.binds is False or not self.request.voids:
             return self.settled(locks)
         bound = [
             Protection(item.id, "signed reasoning of the running turn", "the turn ends")

@@ -236,6 +236,10 @@ class View:
     """What is known of the tools."""
     named: bool = True
     """Marks name handles: whoever reads them can ask for what is behind one."""
+    spoken: Sequence[Unit] | None = None
+    """The units with instructions or a user's words, where that is known: of a long history they are few."""
+    waiting: Sequence[Unit] | None = None
+    """The units with calls that are not answered, where that is known."""
 
     def mark(self, text: str) -> str:
         """The handle by which a mark names a text; empty where marks name none."""

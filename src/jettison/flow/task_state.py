@@ -17,6 +17,7 @@ from jettison.task import Constraint, Operation, Pin, Span, Task, TaskState
 
 __all__ = ["TaskReader"]
 
+SPOKEN = (Kind.INSTRUCTION, Kind.USER)
 GOAL_PROSE = 1_200
 """Characters of prose kept of a goal that is too large to keep whole: its first and its last half of that.
 In the recorded sets 9 of 10 user turns are shorter (tau-airline: 95 %); the request stands first or last."""
@@ -43,11 +44,16 @@ class _Said:
     constraints: list[Constraint] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)
     """Results by tool."""
+    spoken: list[Unit] = field(default_factory=list)
+    """Units with instructions or a user's words."""
+    waiting: list[Unit] = field(default_factory=list)
+    """Units with calls that are not answered."""
     step: int = 0
 
     def copy(self) -> _Said:
         parts = (self.original, self.turned, self.latest, self.asked)
-        return _Said(*parts, list(self.constraints), dict(self.answered), self.step)
+        lists = list(self.spoken), list(self.waiting)
+        return _Said(*parts, list(self.constraints), dict(self.answered), *lists, self.step)
 
     def turn(self, unit: Unit, turn: Turn) -> None:
         """Take in a user turn."""
@@ -80,6 +86,10 @@ class TaskReader:
     """By pin: step and count of calls when it was first seen."""
 
     def __post_init__(self) -> None:
+        self.spoken: Sequence[Unit] = ()
+        """Of the history that was read last: its units with instructions or a user's words."""
+        self.waiting: Sequence[Unit] = ()
+        """… and those with calls that are not answered."""
         self._standing = StandingReader(lambda item: self.reading(item).constraints)
 
     def read(self, units: Sequence[Unit], task: Task, tools: Collection[str] = ()) -> TaskState:
@@ -96,6 +106,7 @@ class TaskReader:
         self._take(settled, self._said)
         said = self._said.copy()
         self._take(newest, said)
+        self.spoken, self.waiting = said.spoken, said.waiting
         operations: tuple[Operation, ...] = (
             *task.operations.values(),
             *(_released(op, task) for op in self._operations.read(newest, said.step)),
@@ -121,6 +132,10 @@ class TaskReader:
 
     def _take(self, units: Sequence[Unit], said: _Said) -> None:
         for unit in units:
+            if not unit.kinds.isdisjoint(SPOKEN):
+                said.spoken.append(unit)
+            if any(unit.unanswered()):
+                said.waiting.append(unit)
             spoke = False
             for item in unit.items:
                 kind = item.kind

@@ -56,7 +56,7 @@ def protect(
 
 
 def _instructions(view: View) -> Iterator[Protection]:
-    for unit in view.units:
+    for unit in view.units if view.spoken is None else view.spoken:
         for item in unit.items if Kind.INSTRUCTION in unit.kinds else ():
             if item.kind is Kind.INSTRUCTION:
                 yield Protection(item.id, "instruction", "never: instructions bind every call")
@@ -84,7 +84,7 @@ def _last_user(units: Sequence[Unit]) -> Unit | None:
 
 
 def _unanswered(view: View) -> Iterator[Protection]:
-    for unit in view.units:
+    for unit in view.units if view.waiting is None else view.waiting:
         for call in unit.unanswered():
             for item in unit.items:
                 yield Protection(item.id, f"call {call.call_id} is not answered yet", "its answer arrives")
@@ -116,8 +116,7 @@ def _goals(view: View, tight: bool, cut: Collection[str]) -> Iterator[Protection
 
 def _found(names: Collection[str], view: View) -> dict[str, Item]:
     """Items by id, looked for where goals are: among instructions and what the user said."""
-    spoken = (Kind.INSTRUCTION, Kind.USER)
-    units = (unit for unit in view.units if not unit.kinds.isdisjoint(spoken))
+    units = view.units if view.spoken is None else view.spoken
     found = {item.id: item for unit in units for item in unit.items if item.id in names}
     if len(found) < len(names):
         found = {item.id: item for item in view.items if item.id in names}
