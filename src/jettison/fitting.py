@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,19 +12,20 @@ from jettison.compressors.summary import Ask
 from jettison.consulting import Consulting, Effects
 from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
+from jettison.forks import NOWHERE, forked, freed
 from jettison.history import copied
-from jettison.items import Fidelity, Kind, Unit
+from jettison.items import Kind
 from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note
 from jettison.output import Output
-from jettison.plan import CacheEffect, CheckResult, Decision, Fitted, Plan, Report, Semantic, View
+from jettison.plan import CacheEffect, CheckResult, Fitted, Report, Semantic, View
 from jettison.recall import is_recall
 from jettison.reporting import failed_checks, judged, rows_of, unmet
 from jettison.rereading import asked_again
 from jettison.stages.protect import protect
 from jettison.stages.validate import validate
-from jettison.state import Kit, State, forked
-from jettison.summing import NO_SUMMARY, rolled
+from jettison.state import Kit, State
+from jettison.summing import rolled
 from jettison.tokens import describe
 from jettison.tool_policy import policies_for
 from jettison.tooling import Tooling
@@ -33,10 +33,6 @@ from jettison.wire.base import Rendered
 from jettison.wire.marks import MOST, marks_in
 
 __all__ = ["Fitting"]
-
-NOWHERE = 1 << 60
-"""Behind every message."""
-_TOGETHER = (Kind.CALL, Kind.RESULT, Kind.OPAQUE, Kind.REASONING, Kind.ASSISTANT)
 
 Steps = Generator[Store | Effects | Ask, Any, tuple[Fitted, State]]
 
@@ -70,7 +66,7 @@ class Fitting:
         self.summary = self.state.summary
         self.view = self.seen()
         if self.state is not old:
-            self.state = self.freed(self.state)
+            self.state = freed(self.state, self.view, kit, self.policy, self.taken.common)
             self.summary = self.state.summary
         self.live, self.added = self.due_notes()
         if self.state is not old:
@@ -272,41 +268,6 @@ class Fitting:
             self.summary = replace(old, notes=(*new.notes, "no summary was written: there is no room for it"))
             return rendered, tokens
         return again, weight
-
-    def freed(self, state: State) -> State:
-        """After a fork: without the decisions on what is protected now, if the branch never saw them made."""
-        locks = protect(self.view, self.kit.task, protectors=self.policy.protectors)
-        voids = self.kit.traits.voids
-        binds = voids and not self.policy.reasoning_drop and binds_reasoning(self.kit.model) is not False
-        turn = max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=-1)
-        thoughts = sorted({item.message for item in self.view.items if binds and item.bound and item.unit > turn})
-        made, places = dict(state.edits), {item.id: item.message for item in self.view.items}
-
-        def holds(name: str, decision: Decision) -> bool:
-            if made.get(decision.call, NOWHERE) <= self.taken.common:
-                return True  # it was made in what is the past of this branch, too
-            if name in locks.whole or any(lock.text not in decision.text for lock in locks.spans.get(name, ())):
-                return False
-            # Where the branch ends in what was a finished turn, that runs again. Its thoughts stand behind what stood
-            # there when they were thought, without what was decided since.
-            behind = bisect_left(thoughts, places.get(name, NOWHERE))
-            return behind == len(thoughts) or made.get(decision.call, NOWHERE) <= thoughts[behind]
-
-        kept = {name: decision for name, decision in state.plan.decisions.items() if holds(name, decision)}
-        for unit in self.view.units:
-            self.join(unit, kept)
-        late = thoughts and any(messages > thoughts[0] for messages in made.values())
-        return replace(state, plan=Plan(kept), summary=NO_SUMMARY if late else state.summary)
-
-    def join(self, unit: Unit, kept: dict[str, Decision]) -> None:
-        """Undo the decisions of a fork that tear a unit: what goes with a call, or with the answer that its reasoning
-        led to, is there as long as that is. Where an edit voids reasoning, it may be gone alone."""
-        parts = [item for item in unit.items if item.kind in _TOGETHER]
-        gone = [item for item in parts if item.id in kept and kept[item.id].fidelity is Fidelity.GONE]
-        if len(gone) < len(parts):
-            for item in gone:
-                if item.kind is not Kind.ASSISTANT and not (item.kind is Kind.REASONING and self.kit.traits.voids):
-                    del kept[item.id]
 
     def decide(self, request: Request) -> tuple[Outcome, Rendered, int]:
         """Decide, render, and count what was rendered; placeholders may take room that has to be found."""

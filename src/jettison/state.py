@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from jettison.flow.dependencies import Flow
 from jettison.flow.task_state import TaskReader
 from jettison.history import History, Snapshot
-from jettison.items import Kind
 from jettison.notes import Note
-from jettison.plan import Decision, Plan
+from jettison.plan import Plan
 from jettison.policy import Policy
 from jettison.protocols import Embedder
 from jettison.relevance.cascade import Memory
@@ -24,7 +23,7 @@ from jettison.wire.base import Inserted, Message, Wire
 if TYPE_CHECKING:
     from jettison.vault import Keeper
 
-__all__ = ["Kit", "State", "forked"]
+__all__ = ["Kit", "State"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,28 +103,3 @@ class Kit:
     vault: Keeper | None = None
     notes: tuple[str, ...] = ()
     """What the next report should say of what was told since the last call."""
-
-
-def forked(old: State, taken: Snapshot) -> State:
-    """The state for a history that was edited, rewound or forked: decisions go with their content."""
-    kept = [item for record in old.history.records[: taken.common] for item in record]
-    decisions = {item.id: old.plan.decisions[item.id] for item in kept if item.id in old.plan.decisions}
-    loose: dict[tuple[Kind, str], list[Decision | None]] = {}
-    for record in old.history.records[taken.common :]:
-        for item in record:  # those without a decision too: the third of equal items stays the third
-            same = loose.setdefault((item.kind, item.id.partition("-")[2]), [])
-            same.append(old.plan.decisions.get(item.id))
-    for record in taken.records[taken.common :]:
-        for item in record:
-            same = loose.get((item.kind, item.id.partition("-")[2]), [])
-            decision = same.pop(0) if same else None
-            if decision is not None:
-                decisions[item.id] = replace(decision, item=item.id)
-    sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
-    holds = old.summary.upto < taken.common and any(item.id == old.summary.first for item in kept)
-    if old.summary.text and not holds:
-        old = replace(old, summary=NO_SUMMARY)
-    notes = tuple(note for note in old.notes if note.after < taken.common)
-    # What framing, notes and the summary take in this branch is not known before it is rendered.
-    fresh = replace(old, flow=Flow(), learnt=0, output=(), held=None, handed=(), plain=False, extra=0)
-    return replace(fresh, plan=Plan(decisions), sealed=sealed, notes=notes)
