@@ -53,12 +53,12 @@ class Profile:
 
 PROFILES = {
     # Cut only where the request does not fit. Strict support / completeness of all pressured calls / cost at 25 % of
-    # the body: 93.6 / 95.8 / .549, 96.6 / 95.4 / .542, 97.7 / 98.5 / .783, 94.8 / 93.3 / .511 (mcpmark / swe-lm32b /
+    # the body: 93.8 / 96.0 / .551, 96.6 / 95.3 / .542, 97.1 / 97.9 / .782, 94.7 / 93.1 / .511 (mcpmark / swe-lm32b /
     # tau-airline / toolathlon). With .7 and .6, as in algorithm.md: support +1.3 / +.1 / +.5 / −.1, completeness +.7 /
     # +.1 / +.4 / −.6, cost +.020 / +.018 / +.009 / +.021 (both with ADMITTED .2 in epoch.py).
     "safe": Profile(0.7, 0.6, 0.55, False),
     # Oversize units cut on arrival.
-    # The same figures: 92.9 / 95.7 / .50, 96.2 / 94.6 / .51, 95.8 / 97.3 / .75, 94.3 / 92.2 / .47.
+    # The same figures: 92.9 / 95.7 / .50, 96.1 / 94.6 / .51, 96.8 / 97.4 / .75, 94.3 / 92.0 / .47.
     "economy": Profile(0.5, 0.5, 0.5, True),
 }
 
