@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -438,6 +439,21 @@ class Report:
             data[name] = list(getattr(self, name))
         data["by_kind"] = {kind: list(pair) for kind, pair in self.by_kind().items()}
         return data
+
+    def __str__(self) -> str:
+        """What was done in a line; then what is lost, or should be known, a line each. All of it: `to_dict`, or
+        `jettison.report.terminal.render`."""
+        done = Counter(row.decision for row in self.rows)
+        reduced = ", ".join(f"{done[name]} {name}" for name in ("gone", "stub", "compressed") if done[name])
+        checks = ", ".join(
+            f"{name} {'holds' if check.ok else f'BROKEN: {check.detail}' if check.reached else 'not reached'}"
+            for name, check in self.checks.items()
+        )
+        line = f"call {self.call}: {self.before:,} to {self.after:,} tokens of {self.limit:,}; "
+        line += f"{reduced or 'nothing reduced'}; {checks}"
+        return "\n".join(
+            [line, *(f"lost: {loss}" for loss in self.degraded), *(f"note: {note}" for note in self.notes)]
+        )
 
     def to_json(self, indent: int | None = None) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)

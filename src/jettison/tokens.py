@@ -136,15 +136,11 @@ class Checked:
 
     @property
     def name(self) -> str:
-        return str(
-            getattr(self.counter, "name", None)
-            or getattr(self.counter, "__name__", None)
-            or type(self.counter).__name__
-        )
+        return describe(self.counter)[0]
 
     @property
     def error(self) -> str:
-        return str(getattr(self.counter, "error", "as given by the caller"))
+        return describe(self.counter)[1]
 
     def __call__(self, text: str) -> int:
         found: Any = self.counter(text)

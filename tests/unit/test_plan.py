@@ -2,7 +2,7 @@
 
 import copy
 import json
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 from hypothesis import given
@@ -132,3 +132,14 @@ def test_rows_are_built_once_when_first_asked_for():
 def test_ok_needs_all_checks():
     checks = {"budget": CheckResult(True, ""), "integrity": CheckResult(False, "", ("0.0-x",))}
     assert not Report("openai-chat", 1, 9, 9, 9, 0, "o200k", "exact", checks).ok
+
+
+def test_as_text_it_says_in_a_line_what_was_done_then_what_was_lost():
+    fine, bad = CheckResult(True, "yes"), CheckResult(False, "a pin is gone")
+    unseen = CheckResult(False, "an error came first", reached=False)
+    checks = {"budget": fine, "integrity": unseen, "sufficiency": bad}
+    said = str(replace(report(), checks=checks, degraded=("goal: 1.0",), notes=("look here",)))
+    line, *rest = said.split("\n")
+    assert "2 stub; budget holds, integrity not reached, sufficiency BROKEN: a pin is gone" in line
+    assert rest == ["lost: goal: 1.0", "note: look here"]
+    assert "nothing reduced" in str(replace(report(), build_rows=tuple))
