@@ -31,7 +31,7 @@ FRAMEWORKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sdks": ("openai,anthropic,google-genai", ()),
     "judge": ("anthropic,embeddings,summary", ()),
     "openai_agents": ("openai-agents", ()),
-    "pydantic_ai": ("pydantic-ai", ()),
+    "pydantic_ai": ("pydantic-ai", ("openai",)),
     "litellm": ("litellm", ()),
     "autogen": ("autogen", ("autogen-ext[openai]",)),
     "agno": ("agno", ("openai",)),
