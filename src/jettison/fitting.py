@@ -16,7 +16,7 @@ from jettison.forks import NOWHERE, forked, freed
 from jettison.history import copied
 from jettison.items import Kind
 from jettison.models import binds_reasoning
-from jettison.notes import FRAMING, Note, archived, missing, takes_note
+from jettison.notes import FRAMING, Note, archived, missing, takes_note, wanted
 from jettison.output import Output
 from jettison.plan import CacheEffect, CheckResult, Fitted, Report, Semantic, View
 from jettison.recall import is_recall
@@ -232,9 +232,9 @@ class Fitting:
         return tuple(edit for edit in (*self.state.edits, new) if edit[0] in calls)
 
     def forgone(self, outcome: Outcome) -> frozenset[str]:
-        """What open operations need and was given up, as far as they still need it."""
+        """What a note would bring back and was given up, as far as it is still wanted."""
         given_up = self.state.forgone.union(outcome.given_up)
-        return given_up.intersection(need for op in self.view.task.open_operations for need in op.needs)
+        return given_up.intersection(wanted(self.view)) if given_up else given_up
 
     def held(self) -> int | None:
         """Tokens of all items as the plan has them, if only the new ones have to be counted for it."""

@@ -17,7 +17,7 @@ from jettison.plan import Locks, Plan, Protection, View
 from jettison.stages.protect import declared_locks, held_for
 from jettison.task import Operation, TaskState
 
-__all__ = ["FRAMING", "Note", "archived", "missing", "noted", "placed", "takes_note"]
+__all__ = ["FRAMING", "Note", "archived", "missing", "noted", "placed", "takes_note", "wanted"]
 
 AROUND = 120
 """Characters shown before and after a value in a long line: about 30 tokens, a record's neighbours."""
@@ -145,6 +145,11 @@ def _asked(view: View) -> Iterator[tuple[Operation, Protection]]:
     for lock in declared_locks(view) if declared else ():
         if lock.text in declared:
             yield declared[lock.text], lock
+
+
+def wanted(view: View) -> set[str]:
+    """The texts that a note would bring back."""
+    return {lock.text for _, lock in _asked(view)}
 
 
 def _now(lock: Protection, view: View, plan: Plan, notes: Sequence[Note]) -> Protection:

@@ -63,7 +63,7 @@ class State:
     edits: tuple[tuple[int, int], ...] = ()
     """(call, messages there were) of the calls whose decisions are in force."""
     forgone: frozenset[str] = frozenset()
-    """What open operations need and `on_unsafe="degrade"` gave up: it is not brought back by a note."""
+    """What operations need, or the caller declared, and `on_unsafe="degrade"` gave up: no note brings it back."""
 
     def undo(self) -> None:
         """Take out of the statistics what a call that failed has added."""

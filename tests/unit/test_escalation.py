@@ -150,3 +150,34 @@ def test_the_biggest_items_name_each_reason_once():
     with pytest.raises(BudgetUnreachable) as caught:
         Session(Policy(budget=60, counter="o200k")).fit([{"role": "system", "content": rules}, *user("Go on.")])
     assert caught.value.biggest[0][3] == "instruction, constraint (system)"
+
+
+ORDERS = [
+    {"role": "user", "content": "\n".join(f"line {n}: order ORD-{n:04} goes to depot {n * 3}" for n in range(60))}
+]
+WANTED = [f"line {n}: order ORD-{n:04} goes" for n in range(0, 60, 3)]
+
+
+@pytest.mark.parametrize("budget", [60, 220, 400])
+@pytest.mark.parametrize("how", ["begin", "pin", "constrain"])
+@pytest.mark.parametrize("loaded", [False, True])
+def test_what_degrade_gave_up_is_not_asked_for_again(budget, how, loaded):
+    """It was demanded as a note at the next call, which then did not fit, or turned the request inside out."""
+    policy = Policy(budget=budget, on_unsafe="degrade")
+    session = Session(policy)
+    if how == "begin":
+        session.task.begin("refund", needs=WANTED)
+    for text in WANTED if how != "begin" else ():
+        getattr(session.task, how)(text)
+    first = session.fit(ORDERS)
+    if loaded:
+        session = Session.load(session.save(), policy)
+    again = session.fit(ORDERS)
+    assert again.messages == first.messages
+    assert again.report.after == first.report.after <= budget
+    lost = [line for line in first.report.degraded if "line" in line]
+    assert lost
+    sent = str(first.messages)
+    assert all(line.split(" ", 3)[-1] not in sent for line in lost if "line" in line), (
+        "what is still there is not named"
+    )
