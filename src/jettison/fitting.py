@@ -12,9 +12,10 @@ from jettison.compressors.summary import Ask
 from jettison.consulting import Consulting, Effects
 from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
-from jettison.forks import NOWHERE, forked, freed
+from jettison.forks import forked, freed
 from jettison.history import copied
 from jettison.items import Kind
+from jettison.ledger import NOWHERE
 from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note, wanted
 from jettison.output import Output

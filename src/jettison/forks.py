@@ -8,6 +8,7 @@ from dataclasses import replace
 from jettison.flow.dependencies import Flow
 from jettison.history import Snapshot
 from jettison.items import Fidelity, Kind, Unit
+from jettison.ledger import NOWHERE
 from jettison.models import binds_reasoning
 from jettison.plan import Decision, Plan, View
 from jettison.policy import Policy
@@ -15,10 +16,8 @@ from jettison.stages.protect import protect
 from jettison.state import Kit, State
 from jettison.summing import NO_SUMMARY
 
-__all__ = ["NOWHERE", "forked", "freed"]
+__all__ = ["forked", "freed"]
 
-NOWHERE = 1 << 60
-"""Behind every message."""
 _TOGETHER = (Kind.CALL, Kind.RESULT, Kind.OPAQUE, Kind.REASONING, Kind.ASSISTANT)
 
 

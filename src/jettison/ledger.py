@@ -18,7 +18,10 @@ from jettison.task import Task
 if TYPE_CHECKING:
     from jettison.policy import Policy
 
-__all__ = ["BEYOND", "HORIZON", "LONG", "Ledger", "Outcome", "Request"]
+__all__ = ["BEYOND", "HORIZON", "LONG", "NOWHERE", "Ledger", "Outcome", "Request"]
+
+NOWHERE = 1 << 60
+"""Index of a message that there is not: behind all."""
 
 LONG, HORIZON = 8, 1.5
 """A history of more than `LONG` limits that was never fitted before is cut by segments only in its newest `HORIZON`
@@ -57,9 +60,9 @@ class Request:
     """What embeddings and a judge say of prose."""
     weight: int | None = None
     """Tokens of all items as the plan has them, where that is known; None: they are counted."""
-    lapsed: int = 1 << 60
+    lapsed: int = NOWHERE
     """Index of the first message behind a note that an epoch takes out: what it was for is done."""
-    summarised: int = 1 << 60
+    summarised: int = NOWHERE
     """Index of the first message behind a summary that is written anew where an epoch drops more."""
 
 
@@ -283,7 +286,7 @@ class Ledger:
 
     def first_edit(self) -> int:
         """Index of the first message that this call changes, or behind something of ours that it changes."""
-        decided = next((item.message for item in self.view.items if item.id in self.fresh), 1 << 60)
+        decided = next((item.message for item in self.view.items if item.id in self.fresh), NOWHERE)
         drops = any(one.fidelity is Fidelity.GONE for one in self.fresh.values())
         return min(decided, self.request.lapsed, self.request.summarised if drops else decided)
 

@@ -130,11 +130,6 @@ class Ranking:
     """Those that hold a protected span."""
     rest: Sequence[Pick]
 
-    @property
-    def picks(self) -> tuple[Pick, ...]:
-        """All of them, the forced ones first."""
-        return (*self.forced, *self.rest)
-
 
 @dataclass(slots=True)
 class Selection:
