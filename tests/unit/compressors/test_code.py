@@ -226,15 +226,20 @@ def test_what_was_cut_is_told_in_lines_and_definitions():
     assert outline(parts).about([2]) == "1 line cut"
 
 
-def test_the_skeleton_of_this_library_names_every_class_and_method():
-    text = Path(jettison.__file__).with_name("ranking.py").read_text("utf-8")
-    shown = view(text, outline)
-    tree = ast.parse(text)
-    named = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    assert len(named) > 8
-    for name in named:
-        assert f" {name}(" in shown or f"class {name}" in shown
-    assert len(shown) < 0.4 * len(text)
+def test_the_skeleton_of_this_library_names_its_classes_and_methods():
+    """In a quarter of the lines 99 names in 100; where a file is mostly definitions, some have no room."""
+    named = missing = 0
+    for path in Path(jettison.__file__).parent.rglob("*.py"):
+        text = path.read_text("utf-8")
+        names = [node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        if len(names) < 8:
+            continue
+        shown = view(text, outline)
+        assert len(shown) < 0.4 * len(text), path
+        named += len(names)
+        missing += sum(f" {name}(" not in shown and f"class {name}" not in shown for name in names)
+    assert named > 500
+    assert missing < 0.01 * named
 
 
 def test_labels_agree_with_the_parser():
