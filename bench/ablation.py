@@ -19,6 +19,7 @@ from bench.needs import Texts, needs_of
 from bench.replay import Replay, replay
 from bench.traces import Trajectory, forget, load
 from bench.units import Case
+from jettison.ranking import Pick
 
 __all__ = ["VARIANTS", "Variant", "ablate", "patched", "report"]
 
@@ -43,9 +44,10 @@ def _no_shape(value: str) -> float:
     return sum(shapes.values()) / len(shapes)
 
 
-def _uncovered(picks: list[Any], _: Any) -> list[Any]:
+def _uncovered(picks: Any, order: Sequence[float]) -> Iterator[Any]:
     """The order of `rank`, with a value counting for every segment that holds it."""
-    return sorted(picks)
+    for at in sorted(range(len(order)), key=order.__getitem__):
+        yield Pick(order[at], picks.units[at], picks.items[at], picks.segments[at], picks.tokens[at])
 
 
 def _nothing_held(*_: Any) -> set[int]:
@@ -72,7 +74,8 @@ VARIANTS = (
     Variant("key statistics", {"key_rate": 0.0, "key_name": 0.0}),
     Variant("user flag", {"stated": 0.0}),
     Variant(
-        "cover (duplicates count fully)", names={f"{RANK}:_ordered": _uncovered, f"{GAINS}:_covered": _nothing_held}
+        "cover (duplicates count fully)",
+        names={f"{RANK}:_Picks.ordered": _uncovered, f"{GAINS}:_covered": _nothing_held},
     ),
     Variant("pairs", names={f"{EVICT}:PAIRS": NEVER}),
     Variant("labels and pairs", names={"jettison.ranking:Part.labels": _alone}),

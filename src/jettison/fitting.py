@@ -206,7 +206,7 @@ class Fitting:
             flow=self.state.flow,
             plan=self.state.plan,
             sealed=self.state.sealed,
-            sent=self.taken.first_new_unit if self.old.output else 0,
+            sent=self.taken.first_new_unit if self.old.sources else 0,
             call=self.old.call + 1,
             voids=self.kit.traits.voids,
             binds=binds_reasoning(self.kit.model),
@@ -390,22 +390,23 @@ class Fitting:
         history, weight = taken.taken(), self.weight(outcome)
         if self.call.observe:
             seen = replace(self.before, call=self.old.call + 1)
-            if self.before.output:  # what was sent stays what the next call goes on from
+            if self.before.sources:  # what was sent stays what the next call goes on from
                 self.before.undo()
             elif state is self.old:  # of another branch nothing is kept: decisions go with their content
                 seen = replace(state, history=history, call=self.old.call + 1, weight=weight)
-                seen = replace(seen, learnt=len(state.flow.log), output=(), held=None, handed=(), plain=False)
+                seen = replace(seen, learnt=len(state.flow.log), sources=(), own=(), held=None, handed=(), plain=False)
             every = tuple(range(len(taken.given)))
             return Fitted(list(taken.given), self.call.system, report, self.call.tools, every), seen
         appends = self.out.appends(outcome)
-        output = list(self.out.base()) if appends else []
-        plain = not taken.mended and (self.out.plain() if appends else not state.output)
-        for at, message in zip(rendered.sources[len(output) :], rendered.messages[len(output) :], strict=True):
+        sources, own = tuple(rendered.sources), list(state.own[: self.out.base()] if appends else ())
+        plain = not taken.mended and (self.out.plain() if appends else not state.sources)
+        for place in range(len(own), len(sources)):
+            at, message = sources[place], rendered.messages[place]
             same = at >= 0 and message is taken.messages[at]
-            plain = plain and same and at == len(output)
-            output.append((at, None if same else copied(message)))
-        plain = plain and len(output) == len(taken.given)
-        messages, handed = self.out.copies(output, rendered.messages, plain, state.handed if appends else ())
+            plain = plain and same and at == place
+            own.append(None if same else copied(message))
+        plain = plain and len(own) == len(taken.given)
+        messages, handed = self.out.copies(sources, tuple(own), plain, state.handed if appends else ())
         self.out.mark(messages, rendered.sources, outcome.sealed)
         new = State(
             history=history,
@@ -413,7 +414,8 @@ class Fitting:
             plan=outcome.plan,
             sealed=outcome.sealed,
             call=state.call + 1,
-            output=tuple(output),
+            sources=sources,
+            own=tuple(own),
             inserted=tuple(rendered.inserted),
             extra=tokens - outcome.tokens + self.extra,
             tokens=tokens,
@@ -429,4 +431,4 @@ class Fitting:
             plain=plain,
             handed=handed,
         )
-        return Fitted(messages, taken.system_out, report, self.tools.sent, tuple(rendered.sources)), new
+        return Fitted(messages, taken.system_out, report, self.tools.sent, sources), new

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from jettison.flow.dependencies import Flow
 from jettison.flow.named import named
@@ -113,15 +112,6 @@ class Gains:
         held = self.held(source, _kept(source, self.plan)) if source is not None else []
         tokens = max(1, self.view.cost(item))
         return KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens), held
-
-    def keyed(self, gain: float, values: Sequence[int], key: float | Sequence[float], *, give: bool = False) -> float:
-        """The gain with that of the values, which their keys change. `give`: the values are given away."""
-        for value, one in zip(values, repeat(key) if isinstance(key, float) else key, strict=False):
-            if self.chance[value]:
-                gain += 1 / (1 + self.improbable[value] * one)
-                if give:
-                    self.chance[value] = 0.0
-        return gain
 
     def prose(self, item: str, index: int, tokens: int) -> float:
         """What the task needs of a segment as prose, by embeddings or a judge; 0 by rules."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, make_dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -21,6 +22,7 @@ __all__ = [
     "is_summary",
     "item_of",
     "maker_of",
+    "named_items",
     "reworded",
     "summary_item",
     "units_of",
@@ -131,6 +133,22 @@ def reworded(item: Item, text: str, fidelity: Fidelity) -> Item:
     return item_of(*values)
 
 
+def named_items(items: Sequence[Item], names: Collection[str]) -> list[Item]:
+    """The items with these ids, in their order. `items`: in the order of their messages.
+
+    An id begins with the number of its message, so a few of a thousand are found without looking at each.
+    """
+    heads = (name.partition(".")[0] for name in names)
+    found: list[Item] = []
+    for message in sorted({int(head) for head in heads if head.lstrip("-").isdecimal()}):
+        at = bisect_left(items, message, key=_message)
+        while at < len(items) and items[at].message == message:
+            found += [items[at]] if items[at].id in names else []
+            at += 1
+    return found if len(found) == len(names) else [item for item in items if item.id in names]
+
+
+_message = attrgetter("message")
 SUMMARY_SLOT = ("summary",)
 """The place of a summary that is not in the source yet: the wire makes a message, or a part of one, for it."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from jettison.errors import StateBroken
 from jettison.flow.dependencies import Flow
-from jettison.items import Fidelity, Item, Kind, Unit
+from jettison.items import Fidelity, Item, Kind, Unit, named_items
 from jettison.notes import Note, noted
 from jettison.plan import Decision, Escalation, Locks, Plan, Protection, Score, Semantic, View, evicted
 from jettison.stages.protect import protect, restored
@@ -213,8 +213,7 @@ class Ledger:
         """The items that a lock names."""
         locks, items = self._locked
         if locks is not self.locks:
-            named = self.locks.by_item
-            items = [item for item in self.view.items if item.id in named]
+            items = named_items(self.view.items, self.locks.by_item)
             self._locked = self.locks, items
         return items
 

@@ -54,67 +54,68 @@ class Output:
     def appends(self, outcome: Outcome) -> bool:
         """Whether the output is the last one, with what is new behind it."""
         state = self.state
-        grown = bool(state.output) and self.taken.common == len(state.history.raw)
+        grown = bool(state.sources) and self.taken.common == len(state.history.raw)
         if not grown or outcome.fresh or outcome.plan is not state.plan or self.joins():
             return False
-        return self.base() is state.output or state.output[-1] == (self.taken.common - 1, None)
+        as_it_came = state.sources[-1] == self.taken.common - 1 and state.own[-1] is None
+        return self.base() == len(state.sources) or as_it_came
 
     def joins(self) -> bool:
         """Whether the first new message has to be joined to a note of ours that was sent last, as a message of its own
         behind the assistant's: both are the user's."""
-        source, note = self.state.output[-1]
+        source, note = self.state.sources[-1], self.state.own[-1]
         if not self.kit.traits.merges or source >= 0 or note is None or self.taken.common == len(self.taken.records):
             return False
         return bool(note.get("role") == self.taken.messages[self.taken.common].get("role"))
 
-    def base(self) -> tuple[tuple[int, Message | None], ...]:
-        """What of the last output stays where this call appends: all, but for the last message where a note is added
-        and no message is new, as a wire may have to put it into that one."""
-        output = self.state.output
-        return output[:-1] if self.added and self.taken.common == len(self.taken.records) else output
+    def base(self) -> int:
+        """How many messages of the last output stay where this call appends: all, but for the last one where a note is
+        added and no message is new, as a wire may have to put it into that one."""
+        return len(self.state.sources) - (bool(self.added) and self.taken.common == len(self.taken.records))
 
     def plain(self) -> bool:
         """Whether what stays of the last output is the history as it came."""
-        return self.state.plain and self.base() is self.state.output
+        return self.state.plain and self.base() == len(self.state.sources)
 
     def appended(self, outcome: Outcome) -> Rendered:
         """The last output, and what is new after it."""
-        taken, base = self.taken, self.base()
-        first = taken.common - (len(self.state.output) - len(base))
+        taken, base, state = self.taken, self.base(), self.state
+        first = taken.common - (len(state.sources) - base)
         new = apply([item for record in taken.records[first:] for item in record], outcome.plan)
         tail = self.wire.render(placed(new, self.added, taken.records), taken.messages, first)
+        sources = list(state.sources[:base])
         if self.plain():
-            messages, sources = taken.messages[: len(base)], list(range(len(base)))
+            messages = taken.messages[:base]
         else:
-            messages = [taken.messages[at] if message is None else message for at, message in base]
-            sources = [at for at, _ in base]
-        old = [entry for entry in self.state.inserted if entry.message < len(messages)]
+            mine = zip(sources, state.own, strict=False)
+            messages = [taken.messages[at] if own is None else own for at, own in mine]
+        old = list(state.inserted)
+        while old and old[-1].message >= base:
+            del old[-1]
         shifted = [replace(entry, message=entry.message + len(messages)) for entry in tail.inserted]
         return Rendered(messages + tail.messages, sources + tail.sources, [*old, *shifted])
 
     def copies(
-        self,
-        output: Sequence[tuple[int, Message | None]],
-        messages: Sequence[Message],
-        plain: bool,
-        last: Sequence[Message | None],
+        self, sources: Sequence[int], own: tuple[Message | None, ...], plain: bool, last: tuple[Message | None, ...]
     ) -> tuple[list[Any], tuple[Message | None, ...]]:
-        """(the messages to hand out, those of them that are not the caller's own). `plain`: all are as they came.
+        """(the messages to hand out, those of them that are not as they came). `plain`: all are as they came.
 
         `last`: what was handed out for the first of them before. It goes out again, as long as nobody has changed it:
         to compare takes a tenth of the time of a copy.
         """
-        given, mended = self.taken.given, self.taken.mended
+        taken = self.taken
         if plain:
-            return list(given), ()
-        out: list[Any] = [given[at] for at, _ in output]
-        own: list[Message | None] = [None] * len(out)
-        for place in [place for place, (at, changed) in enumerate(output) if changed is not None or at in mended]:
-            message, same = messages[place], last[place] if place < len(last) else None
-            out[place] = same if same is not None and same == message else copied(message)
-            if output[place][1] is not None:
-                own[place] = out[place]
-        return out, tuple(own)
+            return list(taken.given), ()
+        known = last[: len(own)]
+        if known != own[: len(known)]:
+            known = tuple(old if old == new else copied(new) for old, new in zip(known, own, strict=False))
+        handed = (*known, *map(copied, own[len(known) :]))
+        out = [taken.given[at] if mine is None else mine for at, mine in zip(sources, handed, strict=True)]
+        if taken.mended:
+            for place, at in enumerate(sources):
+                if at in taken.mended and own[place] is None:
+                    out[place] = copied(taken.messages[at])
+        return out, handed
 
     def rendered(self, request: Request, outcome: Outcome, summary: Rolling) -> Rendered:
         """The kept items, the summary and the notes that hold, as messages."""
@@ -150,7 +151,7 @@ class Output:
             return []
         start = 0
         if self.appends(outcome):
-            start, border = len(self.base()), self.state.history.border(self.taken.common)
+            start, border = self.base(), self.state.history.border(self.taken.common)
             while start > 0 and not 0 <= rendered.sources[start - 1] < border:
                 start -= 1
         problems = self.wire.check(rendered.messages, system=self.taken.system_out, start=start)
@@ -167,9 +168,10 @@ class Output:
 
     def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, tools: bool) -> CacheEffect:
         """Where the output first differs from the last one, and what is sent again because of it."""
-        if self.appends(outcome) and self.base() is self.state.output:
+        if self.appends(outcome) and self.base() == len(self.state.sources):
             return CacheEffect(outcome.epoch, None, 0, outcome.voided, tokens)
-        last = [self.old.history.sent(at) if own is None else own for at, own in self.old.output]
+        mine = zip(self.old.sources, self.old.own, strict=True)
+        last = [self.old.history.sent(at) if own is None else own for at, own in mine]
         first, again = first_change(last, rendered.messages), 0
         if tools and last:  # they stand before all messages
             first, again = 0, tokens
@@ -199,7 +201,7 @@ class Output:
         own = [*marks_of(call.messages), *marks_of(call.system), {"type": "ephemeral"}]
         left = MOST - call.marks - marks_in(call.system) - marks_in(call.tools)
         border = self.border(sources, sealed)
-        for at in dict.fromkeys((len(messages) - 1, border, len(self.old.output) - 1)):
+        for at in dict.fromkeys((len(messages) - 1, border, len(self.old.sources) - 1)):
             if left <= 0 or not 0 <= at < len(messages):
                 continue
             while at >= 0 and (new := marked(messages[at], own[0])) is None:

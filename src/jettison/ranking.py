@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from jettison.flow.sources import Source
 from jettison.items import Item, Unit
 from jettison.plan import Decision
 
-__all__ = ["HEADER", "WHOLE", "Candidate", "Part", "Pick", "Ranking", "Selection"]
+__all__ = ["HEADER", "WHOLE", "Candidate", "Order", "Part", "Pick", "Ranking", "Selection"]
 
 WHOLE = -1
 """Segment number of a pick that takes its item whole; with an empty item, of one that opens its unit."""
@@ -98,26 +98,28 @@ class Candidate:
 
 
 class Pick(NamedTuple):
-    """One segment (or whole item, or the opening of a unit) to keep. Sorts best first: a plain tuple with a number in
-    front sorts in half the time of one with names and a flag first."""
+    """One segment (or whole item, or the opening of a unit) to keep."""
 
     order: float
     """Minus its gain per token."""
-    newest: int
-    """Minus the number of its unit: of equals the newest comes first."""
+    unit: int
     item: str
     segment: int
     tokens: int
-    gain: float
-    """What it brings besides values."""
-    values: Sequence[int]
-    """Numbers of the values it holds."""
-    key: float | Sequence[float]
-    """What the key of its leaf does to their odds, as a factor of e^−odds; of an opening pick one for each value."""
 
-    @property
-    def unit(self) -> int:
-        return -self.newest
+
+class Order:
+    """Picks, best first: worked out as far as somebody reads them. Can be read again."""
+
+    def __init__(self, picks: Iterable[Pick]) -> None:
+        self._known: list[Pick] = []
+        self._rest = iter(picks)
+
+    def __iter__(self) -> Iterator[Pick]:
+        yield from self._known
+        for pick in self._rest:
+            self._known.append(pick)
+            yield pick
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,9 @@ class Ranking:
     """By unit index, oldest first."""
     forced: Sequence[Pick]
     """Those that hold a protected span."""
-    rest: Sequence[Pick]
+    rest: Iterable[Pick]
+    least: int = 0
+    """Tokens that each of the rest takes at least, but for opening a unit of which nothing else would stay."""
 
 
 @dataclass(slots=True)

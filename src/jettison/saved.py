@@ -186,7 +186,8 @@ _WRITTEN = {
     "history",
     "flow",
     "plan",
-    "output",
+    "sources",
+    "own",
     "inserted",
     "dropped",
     "since",
@@ -219,7 +220,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "secrets": [[at, *names] for at, names in history.secrets.items()],
         "log": state.flow.log,
         "plan": [_row(decision) for decision in state.plan.decisions.values()],
-        "output": state.output,
+        "output": list(zip(state.sources, state.own, strict=True)),
         "notes": [asdict(note) for note in state.notes],
         "edits": state.edits,
         "forgone": sorted(state.forgone),
@@ -268,7 +269,8 @@ def state_of(data: Mapping[str, Any]) -> State:
         history=history,
         flow=flow,
         plan=Plan({decision.item: decision for decision in decisions}),
-        output=tuple((at, message) for at, message in data["output"]),
+        sources=tuple(at for at, _ in data["output"]),
+        own=tuple(message for _, message in data["output"]),
         inserted=tuple(Inserted(*entry) for entry in data["inserted"]),
     )
 

@@ -35,8 +35,10 @@ class State:
     plan: Plan = field(default_factory=Plan)
     sealed: int = 0
     call: int = 0
-    output: tuple[tuple[int, Message | None], ...] = ()
-    """The last output: (source index, None) for a message sent as it came, (source index or -1, message) else."""
+    sources: tuple[int, ...] = ()
+    """Of each message of the last output the message of the history that it is made of, -1 of one of ours."""
+    own: tuple[Message | None, ...] = ()
+    """Each message of the last output; None where it was sent as it came."""
     inserted: tuple[Inserted, ...] = ()
     extra: int = 0
     """Tokens of placeholders, less those of framing that merging saved."""
@@ -46,7 +48,7 @@ class State:
     held: int | None = None
     """Tokens of them as they were sent; None: not known (the state was loaded, or is of another branch)."""
     handed: tuple[Message | None, ...] = ()
-    """What was handed out for the messages of `output` that are not as they came."""
+    """What was handed out for the messages of `own`; None where it was sent as it came."""
     plain: bool = False
     """The last output is the history, message for message, as it came."""
 

@@ -34,11 +34,14 @@ def evict(ranking: Ranking, room: int) -> Selection:
     waiting: dict[int, _Bundle] = {}
     heap: list[tuple[float, int]] = []
     for pick in ranking.rest:
-        order, unit = pick[0], -pick[1]
+        if out.spent + ranking.least > room:
+            heap.clear()  # nothing that waits has room either
+            break
+        order, unit, _, _, tokens = pick
         while heap and heap[0][0] <= order:
             out.open(waiting, heappop(heap))
         if unit in out.cost:
-            if out.spent + pick[4] <= room:
+            if out.spent + tokens <= room:
                 out.take(pick)
             continue
         bundle = waiting.get(unit)
@@ -64,7 +67,7 @@ class _Bundle:
     """Minus the gain per token of all of it."""
 
     def add(self, pick: Pick) -> None:
-        order, _, item, _, tokens, *_ = pick
+        order, _, item, _, tokens = pick
         self.gain -= order * tokens
         self.tokens += tokens if item else 0
         self.picks.append(pick)
@@ -127,8 +130,7 @@ class _Filling:
 
     def take(self, pick: Pick, *, forced: bool = False) -> None:
         """Take a pick, with what comes with it, if it is not held yet and there is room."""
-        _, newest, item, segment, tokens, _, _, _ = pick
-        unit = -newest
+        _, unit, item, segment, tokens = pick
         spent, cost = self.cost.get(unit), tokens if item else 0
         if spent is None:
             spent, cost = 0, cost + self.ranking.candidates[unit].overhead

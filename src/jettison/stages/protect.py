@@ -72,14 +72,15 @@ def _latest(view: View, tight: bool, documents: bool) -> Iterator[Protection]:
 
     for item in view.units[-1].items:
         yield Protection(item.id, "latest unit", "a newer unit arrives", level=level(item))
-    turn = _last_user(view.units)
+    turn = _last_user(view)
     if turn is not None:
         for item in turn.items:
             if item.kind in (Kind.USER, Kind.MEDIA, Kind.DOCUMENT):
                 yield Protection(item.id, "latest user turn", "the user says something newer", level=level(item))
 
 
-def _last_user(units: Sequence[Unit]) -> Unit | None:
+def _last_user(view: View) -> Unit | None:
+    units = view.units if view.spoken is None else view.spoken
     return next((unit for unit in reversed(units) if Kind.USER in unit.kinds), None)
 
 

@@ -7,8 +7,9 @@ points of support at half the time (algorithm.md, "Speed").
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import chain, repeat
 
 from jettison.compressors.arguments import clip
 from jettison.compressors.kinds import outline_of
@@ -18,7 +19,7 @@ from jettison.flow.sources import Source
 from jettison.gains import Gains
 from jettison.items import Fidelity, Item, Kind, Unit, reworded
 from jettison.plan import Locks, Plan, Score, View
-from jettison.ranking import HEADER, WHOLE, Candidate, Part, Pick, Ranking
+from jettison.ranking import HEADER, WHOLE, Candidate, Order, Part, Pick, Ranking
 from jettison.relevance.context import keys_of, numbers_of
 
 __all__ = ["look_ahead", "rank"]
@@ -44,35 +45,12 @@ def rank(
     """Order what is left of `units`; all other units stay as the plan has them, and cover their values."""
     candidates = {unit.index: _candidate(unit, view, flow, scores, locks, plan, frozen) for unit in units}
     gains = Gains(view, flow, scores, locks, plan, candidates)
-    picks = _Picks(gains, locks)
-    for candidate in candidates.values():
-        picks.enter(candidate)
-    return Ranking(candidates, _ordered(picks.forced, gains), _ordered(picks.rest, gains))
-
-
-def _ordered(picks: list[Pick], gains: Gains) -> list[Pick]:
-    """Give each value to its densest holder, then order again."""
-    picks.sort()
-    chance, out = gains.chance, []
-    for pick in picks:
-        order, newest, item, segment, tokens, gain, values, key = pick
-        whole = gain
-        if key == 1.0:
-            for value in values:
-                if one := chance[value]:
-                    chance[value] = 0.0
-                    whole += one
-        else:
-            whole = gains.keyed(gain, values, key, give=True)
-        if (settled := -whole / tokens) != order:
-            pick = _pick(Pick, (settled, newest, item, segment, tokens, gain, values, key))
-        out.append(pick)
-    out.sort()
-    return out
-
-
-_pick = tuple.__new__
-"""A third of the time of a named tuple's own constructor."""
+    forced, rest = _Picks(gains), _Picks(gains)
+    for candidate in reversed(candidates.values()):
+        _enter(candidate, gains, locks, forced, rest)
+    best = forced.densities(), rest.densities()  # with all values, before the first is given away
+    first = list(forced.ordered(best[0]))
+    return Ranking(candidates, first, Order(rest.ordered(best[1])), min(rest.tokens, default=0))
 
 
 def _candidate(
@@ -192,48 +170,128 @@ def _forced(source: Source, locks: Locks, item: Item) -> frozenset[int]:
     return frozenset(found)
 
 
-class _Picks:
-    """Turns candidates into picks."""
+def _enter(candidate: Candidate, gains: Gains, locks: Locks, forced: _Picks, rest: _Picks) -> None:
+    """Add what may be kept of a unit: its opening, then its items."""
+    unit, cost = candidate.unit.index, gains.view.cost
+    opening = gains.opening(candidate)
+    (forced if candidate.must else rest).add(unit, "", max(1, candidate.overhead), *opening)
+    parts = {part.item.id: part for part in candidate.parts}
+    texts = {item.id: item for item in candidate.texts}
+    for name in sorted([*parts, *texts]):
+        if name in parts:
+            _enter_part(parts[name], unit, gains, forced, rest)
+        else:
+            (forced if locks.on(name) else rest).add(unit, name, max(1, cost(texts[name])), *gains.whole(texts[name]))
 
-    def __init__(self, gains: Gains, locks: Locks) -> None:
-        self.gains, self.locks = gains, locks
-        self.forced: list[Pick] = []
-        self.rest: list[Pick] = []
 
-    def enter(self, candidate: Candidate) -> None:
-        """Add what may be kept of a unit."""
-        unit, gains = candidate.unit.index, self.gains
-        self.add(candidate.must, unit, "", max(1, candidate.overhead), *gains.opening(candidate))
-        for item in candidate.texts:
-            must = bool(self.locks.on(item.id))
-            self.add(must, unit, item.id, max(1, gains.view.cost(item)), *gains.whole(item))
-        for part in candidate.parts:
-            self.segments(part, unit)
-
-    def segments(self, part: Part, unit: int) -> None:
-        """Add what may be kept of a text."""
-        item, forced, sizes, source = part.item.id, part.forced, part.sizes, part.source
-        mark = 0 if source.parts.structured else GAP
-        values, chance = source.values, self.gains.chance
-        gains, keys = self.gains.of(part, mark), self.gains.keys(source)
-        for index in part.allowed:
-            tokens, here = sizes[index] + mark, values[index]
-            gain = whole = gains[index]
-            key = keys[index] if keys else 1.0
-            if key == 1.0:
-                for value in here:
-                    whole += chance[value]
-            else:
-                whole = self.gains.keyed(gain, here, key)
-            into = self.forced if index in forced else self.rest
-            into.append(_pick(Pick, (-whole / tokens, -unit, item, index, tokens, gain, here, key)))
-
-    def add(
-        self, must: bool, unit: int, item: str, tokens: int, gain: float, held: Sequence[tuple[int, float]]
-    ) -> None:
-        """Add a whole item, or the opening of a unit. `held`: values, each with what its key does."""
-        values, keys = [value for value, _ in held], [key for _, key in held]
-        whole = self.gains.keyed(gain, values, keys)
-        (self.forced if must else self.rest).append(
-            Pick(-whole / tokens, -unit, item, WHOLE, tokens, gain, values, keys)
+def _enter_part(part: Part, unit: int, gains: Gains, forced: _Picks, rest: _Picks) -> None:
+    """Add what may be kept of a text."""
+    source, mark = part.source, 0 if part.source.parts.structured else GAP
+    bring, keys = gains.of(part, mark), gains.keys(source)
+    kept = sorted(part.allowed)
+    held = [at for at in kept if at in part.forced] if part.forced else []
+    free = [at for at in kept if at not in part.forced] if part.forced else kept
+    for into, some in ((forced, held), (rest, free)):
+        into.extend(
+            unit,
+            part.item.id,
+            some,
+            [part.sizes[at] + mark for at in some],
+            [bring[at] for at in some],
+            [source.values[at] for at in some],
+            [keys[at] for at in some] if keys else [1.0] * len(some),
         )
+
+
+class _Picks:
+    """What may be kept, in columns: an object for each of ten thousand segments would take longer than ordering them.
+
+    Of equals the one that was entered first comes first: the newest unit, in it the opening, then by item and segment.
+    """
+
+    def __init__(self, gains: Gains) -> None:
+        self.gains = gains
+        self.units: list[int] = []
+        self.items: list[str] = []
+        self.segments: list[int] = []
+        self.tokens: list[int] = []
+        self.bring: list[float] = []
+        """What each brings besides values."""
+        self.values: list[Sequence[int]] = []
+        """Numbers of the values that each holds."""
+        self.keys: list[float | Sequence[float]] = []
+        """What the key of its leaf does to their odds, as a factor of e^−odds; of whole items one for each value."""
+
+    def add(self, unit: int, item: str, tokens: int, bring: float, held: Sequence[tuple[int, float]]) -> None:
+        """Add a whole item, or the opening of a unit. `held`: values, each with what its key does."""
+        self.extend(unit, item, [WHOLE], [tokens], [bring], [[value for value, _ in held]], [[key for _, key in held]])
+
+    def extend(
+        self,
+        unit: int,
+        item: str,
+        segments: Sequence[int],
+        tokens: Sequence[int],
+        bring: Sequence[float],
+        values: Sequence[Sequence[int]],
+        keys: Sequence[float | Sequence[float]],
+    ) -> None:
+        """Add segments of one item."""
+        self.units += [unit] * len(segments)
+        self.items += [item] * len(segments)
+        self.segments += segments
+        self.tokens += tokens
+        self.bring += bring
+        self.values += values
+        self.keys += keys
+
+    def ordered(self, first: Sequence[float]) -> Iterator[Pick]:
+        """The picks, best gain per token first, where each value belongs to its densest holder.
+
+        `first`: minus the gain per token of each with all its values. In this order the values are given away. What a
+        pick loses by that sets it back, never forward, so it comes when all that stands before it has been looked at.
+        """
+        units, items, segments, tokens, values = self.units, self.items, self.segments, self.tokens, self.values
+        bring, keys, chance, improbable = self.bring, self.keys, self.gains.chance, self.gains.improbable
+        back: list[tuple[float, int]] = []
+        for at in sorted(range(len(first)), key=first.__getitem__):
+            entry = first[at], at
+            while back and back[0] < entry:
+                order, late = heappop(back)
+                yield _pick(Pick, (order, units[late], items[late], segments[late], tokens[late]))
+            gain, key = bring[at], keys[at]
+            if key == 1.0:
+                for value in values[at]:
+                    if one := chance[value]:
+                        chance[value] = 0.0
+                        gain += one
+            else:
+                for value, factor in zip(values[at], repeat(key) if isinstance(key, float) else key, strict=False):
+                    if chance[value]:
+                        chance[value] = 0.0
+                        gain += 1 / (1 + improbable[value] * factor)
+            order = -gain / tokens[at]
+            if order == entry[0]:
+                yield _pick(Pick, (order, units[at], items[at], segments[at], tokens[at]))
+            else:
+                heappush(back, (order, at))
+        for order, late in sorted(back):
+            yield _pick(Pick, (order, units[late], items[late], segments[late], tokens[late]))
+
+    def densities(self) -> list[float]:
+        """Minus the gain per token of each, with all its values."""
+        chance, improbable, out = self.gains.chance, self.gains.improbable, []
+        for gain, held, key, tokens in zip(self.bring, self.values, self.keys, self.tokens, strict=True):
+            if key == 1.0:
+                for value in held:
+                    gain += chance[value]
+            else:
+                for value, factor in zip(held, repeat(key) if isinstance(key, float) else key, strict=False):
+                    if chance[value]:
+                        gain += 1 / (1 + improbable[value] * factor)
+            out.append(-gain / tokens)
+        return out
+
+
+_pick = tuple.__new__
+"""A third of the time of a named tuple's own constructor."""
