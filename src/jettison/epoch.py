@@ -86,7 +86,7 @@ class Run(Ledger):
         (mcpmark / swe-lm32b / tau-airline / toolathlon), completeness −1.0 / −.1 / 0 / −.4; at 10 % −.028 / −.030 /
         −.006 / −.035, completeness +2.2 / +1.8 / +.5 / 0.
         """
-        return max(0, self.view.limit - self.view.fixed - hard + self.size(self.view.units[-1:]))
+        return max(0, self.view.limit - self.view.fixed - hard + self.size(self.view.latest))
 
     def due(self) -> bool:
         """Whether scores can matter at this call: an epoch is due, or a new unit may be cut on arrival."""
@@ -164,14 +164,17 @@ class Run(Ledger):
 
     def oversize(self, space: int) -> bool:
         """Whether the latest unit was never sent, and its results are too large for what there is."""
-        unit = self.view.units[-1]
-        return unit.index >= self.request.sent and self.results(unit) > max(SMALL, OVERSIZE * space)
+        unit = self.view.arrived
+        if unit is None or unit.index < self.request.sent:
+            return False
+        return self.results(unit) > max(SMALL, OVERSIZE * space)
 
     def admit(self, space: int) -> bool:
         """Cut the oversize results of a unit that was never sent. Returns whether anything was cut."""
-        if not self.oversize(space):
+        unit = self.view.arrived
+        if unit is None or not self.oversize(space):
             return False
-        unit, again = self.view.units[-1], self.request.again()
+        again = self.request.again()
         results = self.results(unit, again)
         if results <= max(SMALL, OVERSIZE * space):
             return False
@@ -183,8 +186,8 @@ class Run(Ledger):
     def behind(self) -> bool:
         """Cut the new results of the latest unit, which stand behind all reasoning, until the request fits. Nothing is
         changed where that is not enough."""
-        unit, before = self.view.units[-1], (self.plan, self.fresh, self.weight, self.locks)
-        if unit.index < self.request.sent:
+        unit, before = self.view.arrived, (self.plan, self.fresh, self.weight, self.locks)
+        if unit is None or unit.index < self.request.sent:
             return False
         self.fresh = dict(self.fresh)
         self.locks = self.eased(unit)
@@ -249,10 +252,13 @@ class Run(Ledger):
         A user's latest turn keeps the answer that it replies to, unless that takes `most` alone.
         """
         units = [unit for unit in self.view.units if unit.index >= 0]
-        at, weight = len(units) - 1, self.size(units[-1:])
+        at, new = len(units) - 1, {unit.index for unit in self.view.latest}
+        while at > 0 and units[at - 1].index in new:
+            at -= 1
+        weight = self.size(units[at:])
         if at > 0 and Kind.USER in units[at].kinds and self.size(units[at - 1 : at]) <= most:
             at -= 1
-            weight = self.size(units[at : at + 2])
+            weight += self.size(units[at : at + 1])
         while at > 0 and weight + self.size(units[at - 1 : at]) <= most:
             at -= 1
             weight += self.size(units[at : at + 1])

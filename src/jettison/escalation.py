@@ -26,7 +26,9 @@ def escalate(run: Run) -> None:
         run.locks = run.protected(documents=True)
         if _tried(run, "retrieved documents reduced", retrieved, _but_documents(run, retrieved)):
             return
-    if _tried(run, "everything evictable reduced again", everything[:-1], run.locks):
+    latest = {unit.index for unit in run.view.latest}
+    older = [unit for unit in everything if unit.index not in latest]
+    if _tried(run, "everything evictable reduced again", older, run.locks):
         return
     for tight, step in ((1, "goals kept as prose"), (2, "results of the latest unit cut")):
         run.locks = run.protected(tight=tight)

@@ -14,7 +14,6 @@ from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
 from jettison.forks import forked, freed
 from jettison.history import copied
-from jettison.items import Kind
 from jettison.ledger import NOWHERE
 from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note, wanted
@@ -210,7 +209,7 @@ class Fitting:
             call=self.old.call + 1,
             voids=self.kit.traits.voids,
             binds=binds_reasoning(self.kit.model),
-            again=partial(asked_again, self.view.units, self.state.plan, self.kit.recalled),
+            again=partial(asked_again, self.view.units, self.view.arrived, self.state.plan, self.kit.recalled),
             notes=(*self.live, *self.added),
             weight=self.held(),
             lapsed=min((note.after + 1 for note in self.state.notes if note not in self.live), default=NOWHERE),
@@ -255,7 +254,7 @@ class Fitting:
         """The output with a summary of what this epoch dropped whole, where one is written and fits."""
         asked = self.policy.summarizer
         voids = self.kit.traits.voids
-        turn = max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=0) if voids else None
+        turn = (self.view.turn[-1].index if self.view.turn else 0) if voids else None
         call = None if isinstance(asked, str) else asked
         new = yield from rolled(self.view, outcome.locks, request.plan, outcome.plan, self.summary, call, turn)
         if new is self.summary:

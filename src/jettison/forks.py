@@ -51,7 +51,7 @@ def freed(state: State, view: View, kit: Kit, policy: Policy, common: int) -> St
     many leading messages are those of the last call."""
     locks = protect(view, kit.task, protectors=policy.protectors)
     binds = kit.traits.voids and not policy.reasoning_drop and binds_reasoning(kit.model) is not False
-    turn = max((unit.index for unit in view.units if Kind.USER in unit.kinds), default=-1)
+    turn = view.turn[-1].index if view.turn else -1
     thoughts = sorted({item.message for item in view.items if binds and item.bound and item.unit > turn})
     made, places = dict(state.edits), {item.id: item.message for item in view.items}
 

@@ -25,7 +25,9 @@ __all__ = [
     "named_items",
     "reworded",
     "summary_item",
+    "turn_of",
     "units_of",
+    "unseen",
 ]
 
 
@@ -230,6 +232,52 @@ class Unit:
     def _unanswered(self) -> tuple[Item, ...]:
         answered = {item.call_id for item in self.of(Kind.RESULT)}
         return tuple(call for call in self.of(Kind.CALL) if call.call_id not in answered)
+
+
+_NOT_NEWS = (Kind.ASSISTANT, Kind.CALL, Kind.REASONING, Kind.INSTRUCTION)
+"""What the model said itself; and instructions, which stay anyway."""
+_SAID = frozenset({Kind.USER, Kind.MEDIA, Kind.DOCUMENT, Kind.OPAQUE})
+"""What a message of the user's own consists of."""
+_index = attrgetter("index")
+
+
+def unseen(units: Sequence[Unit], items: Sequence[Item]) -> tuple[Unit, ...]:
+    """The units with what came since the model last spoke, and the last one in any case. Oldest first. `items`: those
+    of the units, in the order of their messages."""
+    if not units:
+        return ()
+    found, now = {units[-1].index}, items[-1].step
+    for item in reversed(items):
+        if item.step != now or item.message < 0:
+            break
+        if item.kind not in _NOT_NEWS and item.role not in ("assistant", "model"):
+            found.add(item.unit)
+    return tuple(unit for unit in units[bisect_left(units, min(found), key=_index) :] if unit.index in found)
+
+
+def turn_of(units: Sequence[Unit], spoken: Sequence[Unit] | None = None) -> tuple[Unit, ...]:
+    """The user's messages in a row with which the running turn began, oldest first. `spoken`: the units with a user's
+    words, where they are known.
+
+    Text in one message with results (the reminder of a harness) goes on with the turn: the provider wants the reasoning
+    of the turn back, as if it was not there.
+    """
+    begun = reversed(units if spoken is None else spoken)
+    last = next((unit for unit in begun if Kind.USER in unit.kinds and not _beside_results(unit, units)), None)
+    if last is None:
+        return ()
+    at = end = bisect_left(units, last.index, key=_index)
+    while at > 0 and units[at - 1].kinds <= _SAID and units[at - 1].items[0].role == "user":
+        if _beside_results(units[at - 1], units):
+            break
+        at -= 1
+    return tuple(units[at : end + 1])
+
+
+def _beside_results(unit: Unit, units: Sequence[Unit]) -> bool:
+    at = bisect_left(units, unit.index, key=_index)
+    message = unit.items[0].message
+    return at > 0 and any(item.message == message for item in units[at - 1].of(Kind.RESULT))
 
 
 def units_of(items: Iterable[Item]) -> list[Unit]:

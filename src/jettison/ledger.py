@@ -243,13 +243,13 @@ class Ledger:
     @cached_property
     def turn(self) -> int:
         """Index of the unit with the latest user turn."""
-        return max((unit.index for unit in self.view.units if Kind.USER in unit.kinds), default=-1)
+        return self.view.turn[-1].index if self.view.turn else -1
 
     def frozen(self, unit: Unit) -> bool:
         """Signed reasoning in the running turn: such a unit is whole or gone, and goes last."""
         if not self.request.voids or self.policy.reasoning_drop or self.request.binds is False:
             return False
-        if unit is self.view.units[-1] and unit.index >= self.request.sent:
+        if unit is self.view.arrived and unit.index >= self.request.sent:
             return False  # its results come after its reasoning, and nothing was sent yet
         return unit.index > self.turn and any(item.bound for item in unit.items)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from jettison.compressors.shape import shape
 from jettison.flow.dependencies import is_keyish
 from jettison.flow.segments import Segment, segment
-from jettison.items import NOTE, SUMMARY_SLOT, Fidelity, Item, Kind, Unit
+from jettison.items import NOTE, SUMMARY_SLOT, Fidelity, Item, Kind, Unit, turn_of
 from jettison.plan import Locks, Plan, Protection, View
 from jettison.stages.protect import declared_locks, held_for
 from jettison.task import Operation, TaskState
@@ -104,12 +104,9 @@ def takes_note(units: Sequence[Unit], pending: bool, voids: bool) -> bool:
         return False
     if not voids or Kind.RESULT not in units[-1].kinds:
         return True
-    for unit in reversed(units):
-        if Kind.USER in unit.kinds:
-            break
-        if any(item.bound for item in unit.items):
-            return False
-    return True
+    turn = turn_of(units)
+    begun = turn[-1].index if turn else -1
+    return not any(item.bound for unit in units if unit.index > begun for item in unit.items)
 
 
 # what was evicted and is needed

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jettison.items import Fidelity, Item, Unit, maker_of, reworded
+from jettison.items import Fidelity, Item, Kind, Unit, maker_of, reworded, turn_of, unseen
 from jettison.task import TaskState
 from jettison.tool_policy import ToolPolicies
 
@@ -212,7 +212,7 @@ def apply(items: Sequence[Item], plan: Plan) -> list[Item]:
     return out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """All that a strategy may look at: one frozen record of one call."""
 
@@ -249,6 +249,26 @@ class View:
     def age(self, item: Item) -> int:
         """Steps since the item appeared."""
         return max(0, self.step - item.step)
+
+    @cached_property
+    def latest(self) -> tuple[Unit, ...]:
+        """The units with what the model has not seen: all that came since it last spoke, also the answer to a call of
+        long ago. The last unit in any case. Oldest first."""
+        return unseen(self.units, self.items)
+
+    @cached_property
+    def arrived(self) -> Unit | None:
+        """The unit with the results of the calls that the model made last; where there are none, the last unit."""
+        now = self.items[-1].step if self.items else 0
+        for unit in reversed(self.latest):
+            if Kind.RESULT in unit.kinds and any(item.step == now for item in unit.of(Kind.CALL)):
+                return unit
+        return self.units[-1] if self.units else None
+
+    @cached_property
+    def turn(self) -> tuple[Unit, ...]:
+        """The user's latest turn: the messages in a row with which the running turn began. Oldest first."""
+        return turn_of(self.units, self.spoken)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,9 @@ __all__ = ["declared_locks", "held_for", "protect", "restored"]
 GOAL_WHOLE = 0.25
 """A goal is kept whole while it takes at most this share of the limit, else its prose. In the recorded sets the
 first user message is under a quarter of the smallest budget tried (10 % of the body) in 9 of 10 runs."""
+TURN = 0.5
+"""Of the messages that a user sent in a row (an image, then the question) the newest are held up to this share of the
+limit. By judgement: a thread that many people wrote before the agent was asked is no turn that has to stay whole."""
 ORIGINAL_WHOLE = 0.25
 """The original of an "unchanged" result, and a todo list, stay unchanged while they take at most this share of the
 limit; a larger one stays present and may be cut."""
@@ -34,13 +37,14 @@ def protect(
 ) -> Locks:
     """All hard protections of this call. `cut`: items that an earlier call reduced; of goals only the prose is left.
 
-    `tight`, for when they do not fit: 1, of goals only the prose, of facts only what fits; 2, also of the latest
+    `tight`, for when they do not fit: 1, of goals only the prose, of facts only what fits, of messages that the user
+    sent in a row the last one; 2, also of the latest
     unit's results only what fits. `documents`: of what was retrieved for the latest user turn only what fits,
     the user's own text stays.
     """
     locks = [
         *_instructions(view),
-        *_latest(view, tight > 1, documents or tight > 0),
+        *_latest(view, tight, documents or tight > 0),
         *_unanswered(view),
         *_goals(view, tight > 0, cut),
         *_constraints(view),
@@ -62,26 +66,32 @@ def _instructions(view: View) -> Iterator[Protection]:
                 yield Protection(item.id, "instruction", "never: instructions bind every call")
 
 
-def _latest(view: View, tight: bool, documents: bool) -> Iterator[Protection]:
-    if not view.units:
-        return
-    loose = {Kind.RESULT: tight, Kind.DOCUMENT: documents}
+def _latest(view: View, tight: int, documents: bool) -> Iterator[Protection]:
+    loose = {Kind.RESULT: tight > 1, Kind.DOCUMENT: documents}
 
     def level(item: Item) -> str:
         return "present" if loose.get(item.kind, False) and item.editable else "verbatim"
 
-    for item in view.units[-1].items:
-        yield Protection(item.id, "latest unit", "a newer unit arrives", level=level(item))
-    turn = _last_user(view)
-    if turn is not None:
-        for item in turn.items:
+    last = {unit.index for unit in (*view.units[-1:], *view.turn[-1:])}
+    for unit in view.latest:
+        firm = unit.index in last or Kind.USER not in unit.kinds
+        for item in unit.items if firm or not tight else ():
+            yield Protection(item.id, "latest unit", "a newer unit arrives", level=level(item), late=not firm)
+    for unit in view.turn[-1:] if tight else _newest(view.turn, view):
+        for item in unit.items:
             if item.kind in (Kind.USER, Kind.MEDIA, Kind.DOCUMENT):
-                yield Protection(item.id, "latest user turn", "the user says something newer", level=level(item))
+                until, late = "the user says something newer", unit.index not in last
+                yield Protection(item.id, "latest user turn", until, level=level(item), late=late)
 
 
-def _last_user(view: View) -> Unit | None:
-    units = view.units if view.spoken is None else view.spoken
-    return next((unit for unit in reversed(units) if Kind.USER in unit.kinds), None)
+def _newest(turn: Sequence[Unit], view: View) -> Iterator[Unit]:
+    """The newest messages of a turn, up to `TURN` of the limit; the last one in any case."""
+    weight = 0
+    for unit in reversed(turn):
+        weight += sum(map(view.cost, unit.items))
+        if unit is not turn[-1] and weight > TURN * view.limit:
+            break
+        yield unit
 
 
 def _unanswered(view: View) -> Iterator[Protection]:
