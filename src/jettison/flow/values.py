@@ -26,6 +26,8 @@ _SPACE = re.compile(r"\s+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _HEX = re.compile(r"[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-.*")
 _CAMEL = re.compile(r"[a-zа-яё][A-ZА-ЯЁ]|^[A-ZА-ЯЁ][a-zа-яё]{3,}")
+_MEASURE = re.compile(r"\d[\d.,]*(?:[nuµm]?s|secs?|m(?:ins?)?|h(?:rs?)?|days?|[kmgt]?i?b(?:/s)?|px|%|x)")
+"""A duration, a size: it has letters and digits like an identifier, and names nothing."""
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
 
@@ -155,7 +157,7 @@ def shape(value: str) -> str:
     if "_" in value:
         return "snake_number" if _DIGIT.search(value) else "snake"
     if _DIGIT.search(value) and _LETTER.search(value):
-        return "letters_digits"
+        return "number" if _MEASURE.fullmatch(value) else "letters_digits"
     if "." in value or "-" in value:
         return "dotted"
     return "number" if value.isdigit() else "word"

@@ -80,7 +80,8 @@ class _Writer:
 
     def _unit(self, candidate: Candidate, kept: Mapping[str, set[int]], stubbed: bool) -> Iterator[Decision]:
         """`kept`: by item of the unit the segments that were taken."""
-        if not kept and not stubbed and not candidate.must:
+        nothing = not kept or (not candidate.overhead and not any(kept))  # opened, and then nothing of it was taken
+        if nothing and not stubbed and not candidate.must:
             yield from self._gone(candidate.unit.items, "no room: other parts give more for their tokens")
             return
         if candidate.frozen:

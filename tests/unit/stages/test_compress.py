@@ -115,3 +115,11 @@ def test_a_frozen_unit_is_as_it_was_or_gone(room):
 def test_what_is_gone_is_not_decided_again():
     seen = SEEN.decided("5.0", Fidelity.GONE)
     assert seen.item("5.0").id not in {decision.item for decision in reduced(seen, 0)}
+
+
+def test_a_turn_of_one_text_that_is_gone_has_no_rest():
+    seen = scene(
+        join(user("A ticket, please."), says("Where to?" * 9), user("Go on."), says("When?" * 9), user("Go on."))
+    )
+    reasons = {one.reason for one in reduced(seen, 0, ("1.0", "3.0"))}
+    assert reasons == {"no room: other parts give more for their tokens"}

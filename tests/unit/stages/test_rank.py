@@ -176,3 +176,33 @@ def test_in_a_small_room_it_takes_no_place():
     seen = asked("Refund ORD-17.", ORDERS)
     small = replace(seen, view=replace(seen.view, limit=ROOMY - 1))
     assert max(gains(small.rank("1.0"), "2.0")[at] for at in (52, 53)) < NAMED
+
+
+def test_what_the_user_corrected_outlives_lines_of_a_log():
+    """A correction has no identifiers; the log has hundreds."""
+    log = "\n".join(f"09:00:{n:02} INFO  ledger.flush batch=7{n:02} took=4{n}ms" for n in range(30))
+    seen = scene(
+        join(
+            user("Book a table for 6."), says("Done."), user("Oh, there will be 8 of us, not 6."), call("run", {}, log)
+        )
+    )
+    ranking = seen.rank()
+    place = {(pick.item.split("-")[0], pick.segment): at for at, pick in enumerate(picks(ranking))}
+    assert place["2.0", WHOLE] < min(place["4.0", line] for line in range(30))
+
+
+def test_pasted_data_of_a_user_is_no_word_of_theirs():
+    pasted = json.dumps({"took": 41, "ok": True})
+    seen = scene(join(user("Book a table for 6."), says("Done."), user(pasted), user("Oh, 8 of us, not 6.")))
+    order = {pick.item.split("-")[0]: pick.order for pick in seen.rank().rest if pick.item}
+    assert order["3.0"] < order["2.0"]
+
+
+@pytest.mark.parametrize("limit", [100_000, 300])
+def test_rows_of_what_the_user_asks_about_are_not_held_by_the_question(limit):
+    rows = "\n".join(f"deleted record user-{n * 13} created 201{n % 10}-05-0{n % 9 + 1}" for n in range(30))
+    asked = user("Are user-130 and user-39 gone?")
+    seen = scene(join(user("Delete what is older than 2020."), call("purge", {}, rows), asked), limit=limit)
+    ranking = seen.rank("1.0", "2.0")
+    lines = [pick.segment for pick in ranking.rest if pick.item.startswith("2.0-")]
+    assert set(lines[:2]) == {10, 3}
