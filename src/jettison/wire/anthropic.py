@@ -85,9 +85,10 @@ def _read(turns: Turns, message: Any) -> tuple[Item, ...]:
     blocks = content if isinstance(content, list) else []
     if role == "assistant":
         turns.step += 1
-        if turns.state != "paused":
+        if not turns.server:
             turns.open()
             turns.calls = []
+        turns.server = anthropic_rules.waiting(blocks, turns.server)
     results = turns.unit if turns.unit >= 0 else 0
     other = turns.unit if role == "assistant" else -1
     for at, block in enumerate(blocks):
@@ -107,15 +108,13 @@ def _read(turns: Turns, message: Any) -> tuple[Item, ...]:
 
 
 def _state(turns: Turns, role: str, blocks: list[Any], only_results: bool) -> str:
-    """What comes next belongs to this unit (`calls`, `paused`), or not: the role."""
+    """Whether results that come next belong to this unit (`calls`), or not: the role."""
     if role == "assistant":
         turns.calls += [(item.call_id or "", item.name or "") for item in turns.items if item.kind is Kind.CALL]
-        if anthropic_rules.paused(blocks):
-            return "paused"
         return "calls" if turns.calls else role
     if role == "user" and blocks and only_results:
         return turns.state or role
-    turns.calls = []
+    turns.calls, turns.server = [], ()
     return role or "other"
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jettison.errors import Problem
 from jettison.wire.base import Message
 from jettison.wire.turns import INTERRUPTED, Built, Problems, best, blank
 
-__all__ = ["check", "paused", "repair", "role_of"]
+__all__ = ["check", "repair", "role_of", "waiting"]
 
 _ROLES = ("user", "assistant", "system")
 _THINKING = ("thinking", "redacted_thinking")
@@ -49,11 +49,12 @@ def _server(blocks: list[Any], open_: dict[str, tuple[int, int]], index: int) ->
     return strays
 
 
-def paused(blocks: list[Any]) -> bool:
-    """Whether a server tool has not answered yet: the next assistant message goes on with this one."""
-    open_: dict[str, tuple[int, int]] = {}
+def waiting(blocks: list[Any], before: Iterable[str]) -> tuple[str, ...]:
+    """Server tools' calls without a result after an assistant message, those of the messages `before` it included: a
+    later one goes on with this turn, be it paused, or code that waits for the client's tools."""
+    open_ = dict.fromkeys(before, (0, 0))
     _server(blocks, open_, 0)
-    return bool(open_)
+    return tuple(open_)
 
 
 # ── check ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -105,7 +106,7 @@ class _Check:
         if role != "user":
             self.close(index)
         if role != "assistant" and any(_type(block) != "tool_result" for block in blocks or [None]):
-            self.close_server("structure")
+            self.close_server()
         if role not in _ROLES:
             rule = f"a message is an object with a role of {', '.join(_ROLES)}"
             self.problems.report(at, rule, "drop or correct the message", index)
@@ -195,21 +196,22 @@ class _Check:
                 self.problems.report(at, rule, "add its tool_result", owner, kind, call)
         self.calls = {}
 
-    def close_server(self, kind: str) -> None:
+    def close_server(self) -> None:
+        """Something else was said: what the server has not answered it never will."""
         for call, (index, part) in self.server.items():
             rule = "a server tool's call has its result in the same message"
             at = f"messages[{index}].content[{part}]"
-            self.problems.report(at, rule, "drop the call", index, kind, call)
+            self.problems.report(at, rule, "drop the call", index, call_id=call)
         self.server = {}
 
     def end(self) -> None:
         self.close(len(self.messages))
-        waits = bool(self.server)
-        self.close_server("pending")
         index = len(self.messages) - 1
         last = self.messages[index] if self.owner >= 0 else None
         blocks = _blocks(last)
-        if last is None or self.owner != index or waits or any(_type(block) == "tool_use" for block in blocks):
+        if last is None or self.owner != index or any(_type(block) == "tool_use" for block in blocks):
+            return
+        if self.server:  # a paused turn: sent back as it is, the server goes on with it
             return
         rule, mend = "newer models refuse a trailing assistant message", "append a user message"
         self.problems.report(f"messages[{index}]", rule, mend, index, "compatibility")

@@ -43,6 +43,8 @@ class Cursor(NamedTuple):
     """Calls of the current unit: (call id, tool name)."""
     state: str = ""
     """What the last message was, in the wire's own words."""
+    server: tuple[str, ...] = ()
+    """Calls that the provider has begun to answer itself and will go on with: the unit lasts until then."""
 
 
 @dataclass(frozen=True, slots=True)

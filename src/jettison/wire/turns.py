@@ -46,6 +46,7 @@ class Turns:
         self.step = cursor.step
         self.calls: list[tuple[str, str]] = list(cursor.calls)
         self.state = cursor.state
+        self.server: tuple[str, ...] = cursor.server
         self.items: list[Item] = []
 
     def open(self) -> None:
@@ -60,7 +61,7 @@ class Turns:
         return items
 
     def cursor(self) -> Cursor:
-        return Cursor(self.index, max(self.unit, 0), self.step, tuple(self.calls), self.state)
+        return Cursor(self.index, max(self.unit, 0), self.step, tuple(self.calls), self.state, self.server)
 
     def add(self, draft: dict[str, Any], slot: tuple[int, ...], role: str, unit: int) -> None:
         """Place an item; `draft` holds what its block says (`key`: what its id is made of, if not its text)."""

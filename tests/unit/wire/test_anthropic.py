@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jettison import fit
 from jettison.items import Fidelity, Item, Kind, units_of
 from jettison.wire.anthropic import Anthropic
+from jettison.wire.base import Cursor
 from jettison.wire.turns import INTERRUPTED, PLACEHOLDER
 from unit.wire.contract import WireContract, flat
 
@@ -149,6 +151,31 @@ def test_a_paused_turn_is_one_unit() -> None:
     assert [i.unit for i in flat(WIRE.parse(history)[0])] == [0, 1, 1, 1, 2]
 
 
+def test_a_turn_that_is_paused_is_sent_back_as_it_is() -> None:
+    """`pause_turn`: the server goes on with its own call, nobody else answers it."""
+    assert WIRE.check([user("Go."), agent(SERVER)]) == []
+    assert fit([user("Go."), agent(SERVER)], budget=500, wire="anthropic").report.sendable
+
+
+def test_code_that_calls_the_clients_tools_is_one_unit_until_its_result() -> None:
+    asks, asks_again = ({**use(call), "caller": {"type": "code_execution_20250825", "tool_id": "s1"}} for call in "xy")
+    hops = [
+        user("Go."),
+        agent(text("Both."), SERVER, asks),
+        user(result("x")),
+        agent(asks_again),
+        user(result("y")),
+        agent(SERVED, text("Done.")),
+        user("Thanks."),
+    ]
+    groups, cursors = WIRE.parse(hops)
+    assert [group[0].unit for group in groups] == [0, 1, 1, 1, 1, 1, 2]
+    for cut in range(len(hops)):
+        assert WIRE.parse(hops[cut:], cursors[cut - 1] if cut else Cursor())[0] == groups[cut:]
+    assert [p.kind for n in range(1, 8) for p in WIRE.check(hops[:n]) if p.kind != "compatibility"] == ["pending"] * 2
+    assert rules([*hops[:5], user("Stop."), *hops[5:]]) == ["messages[1].content[1]", "messages[6].content[0]"]
+
+
 def test_placeholders_are_recognised() -> None:
     items = flat(WIRE.parse([user(PLACEHOLDER), agent(use("a")), user(result("a", INTERRUPTED))])[0])
     assert [i.synthetic for i in items] == [True, False, True]
@@ -257,7 +284,6 @@ def test_softer_rules() -> None:
     assert rules(half, "pending") == ["messages[1].content[1]"]
     assert rules(half) == []
     assert WIRE.repair(half).messages == half
-    assert rules([user("a"), agent(SERVER)], "pending") == ["messages[1].content[0]"]
     assert [p.message for p in WIRE.check([user("a"), agent(use("x"))])] == [1]
 
 
