@@ -43,8 +43,9 @@ def request_of(
         choice=frozenset(strings(asked)),
         marks=marks,
     )
-    if body.get("previous_response_id") and call.prior_tokens is None:
-        raise InvalidInput("previous_response_id points at the server: use fit(..., prior_tokens=…)")
+    pointers = ("previous_response_id", *(["conversation"] if wire.field == "input" else []))
+    if named := next((name for name in pointers if body.get(name)), None):
+        raise InvalidInput(f"{named} points at the server: use fit(..., prior_tokens=…)")
 
     def join(fitted: Fitted) -> Body:
         out = Body(wire.join_body(body, fitted.messages, fitted.system))

@@ -121,9 +121,9 @@ class History:
     ) -> Snapshot:
         """Compare with the last call, check and parse what is new. Raises InvalidInput.
 
-        `remote`: part of the history is on the server, references to it are allowed. `marks`: cache marks that the
-        messages may have; older ones are taken off. None: all are kept. `vault`: takes
-        secrets out of what is new before anything else sees it.
+        `remote`: part of the history is on the server, references and answers to it are allowed. `marks`: cache marks
+        that the messages may have; older ones are taken off. None: all are kept. `vault`: takes secrets out of what is
+        new before anything else sees it.
         """
         if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
             raise InvalidInput(f"{wire.field} must be a list of messages, not {type(messages).__name__}")
@@ -133,7 +133,7 @@ class History:
             dicts = list(map(nested, dicts))
         repaired: tuple[str, ...] = ()
         if repair:
-            fixed = wire.repair(dicts)
+            fixed = wire.repair(dicts, remote)
             repaired = tuple(fixed.notes)
             given = dicts = list(fixed.messages)
         if marks is not None and (spare := marks_in(dicts) - marks) > 0:
@@ -266,12 +266,10 @@ class History:
     def _problems(self, wire: Wire, messages: list[Message], common: int, system: Any, remote: bool) -> list[Problem]:
         """Rules broken by the new part; structure is an error."""
         start = self.border(common)
-        problems = wire.check(messages, system=system, start=start)
-        if remote:
-            problems = [problem for problem in problems if "item_reference" not in problem.rule]
+        problems = wire.check(messages, system=system, start=start, remote=remote)
         broken = [problem for problem in problems if problem.kind == "structure"]
         if broken:
-            raise InvalidInput(broken, advice(wire, messages))
+            raise InvalidInput(broken, advice(wire, messages, remote))
         return problems
 
     def border(self, common: int) -> int:
@@ -288,14 +286,14 @@ class History:
         return at
 
 
-def advice(wire: Wire, messages: Sequence[Any]) -> str:
+def advice(wire: Wire, messages: Sequence[Any], remote: bool = False) -> str:
     """What would help with a history that breaks the rules of its wire; empty where nothing does at once."""
     likely = marked_wire(messages)
     if likely not in (None, wire.name):
         return f"this looks like a history of the wire {likely!r}: pass wire={likely!r}, not {wire.name!r}"
     if all(isinstance(message, dict) for message in messages):
-        mended = wire.repair(messages).messages
-        if mended and not any(problem.kind == "structure" for problem in wire.check(mended)):
+        mended = wire.repair(messages, remote).messages
+        if mended and not any(problem.kind == "structure" for problem in wire.check(mended, remote=remote)):
             return "pass repair=True to have it mended: dead calls answered, duplicates and empties dropped"
     return ""
 

@@ -154,10 +154,8 @@ class Output:
             start, border = self.base(), self.state.history.border(self.taken.common)
             while start > 0 and not 0 <= rendered.sources[start - 1] < border:
                 start -= 1
-        problems = self.wire.check(rendered.messages, system=self.taken.system_out, start=start)
-        if self.call.prior_tokens is not None:
-            problems = [problem for problem in problems if "item_reference" not in problem.rule]
-        return problems
+        remote, system = self.call.prior_tokens is not None, self.taken.system_out
+        return self.wire.check(rendered.messages, system=system, start=start, remote=remote)
 
     def hidden(self, rendered: Rendered) -> Iterator[Inserted]:
         """The placeholders that stand for secrets in the output."""

@@ -242,10 +242,36 @@ def test_what_is_on_the_server_must_be_weighed():
         fit(reference, budget=TIGHT, wire="openai-responses", prior_tokens=TIGHT)
 
 
-def test_a_body_that_points_at_an_earlier_response_is_refused():
-    body = {"model": "gpt-5", "input": user("Go on."), "previous_response_id": "resp_1"}
-    with pytest.raises(InvalidInput, match="previous_response_id"):
+@pytest.mark.parametrize("pointer", ["previous_response_id", "conversation"])
+def test_a_body_that_points_at_the_server_is_refused(pointer):
+    body = {"model": "gpt-5", "input": user("Go on."), pointer: "resp_1"}
+    with pytest.raises(InvalidInput, match=pointer):
         fit_request(body, budget=TIGHT, wire="openai-responses")
+
+
+def answers(*texts):
+    return [{"type": "function_call_output", "call_id": f"c{n}", "output": text} for n, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_answers_to_calls_on_the_server_are_sent(repair):
+    given = answers("41", "42")
+    with pytest.raises(InvalidInput, match="prior_tokens"):
+        fit(given, budget=TIGHT, wire="openai-responses")
+    fitted = fit(given, budget=TIGHT, wire="openai-responses", prior_tokens=700, repair=repair)
+    assert fitted.messages == given
+    assert fitted.report.sendable
+    assert not fitted.report.repaired
+
+
+def test_none_of_the_answers_to_calls_on_the_server_is_evicted():
+    """The server refuses a call without its output: they are cut, and stay."""
+    given = [*answers(*("\n".join(f"row {n}: {n * n}" for n in range(k, k + 90)) for k in (0, 200))), *user("Go on.")]
+    fitted = fit(given, budget=900, wire="openai-responses", prior_tokens=400)
+    assert [one.get("call_id") for one in fitted.messages] == ["c0", "c1", None]
+    assert fitted.report.after <= 900
+    reasons = {lock.reason for lock in fitted.report.protections}
+    assert "answers a call on the server" in reasons
 
 
 # bodies and settings

@@ -94,6 +94,8 @@ class _State:
     """By (tool, arguments): the latest result that was not a stub."""
     stubs: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
     """By the same: (original, step of the stub)."""
+    answers: tuple[str, ...] = ()
+    """Results of calls that are on the server: it refuses a call without one."""
 
     def branch(self) -> _State:
         """A copy for units that may still grow; it costs nothing for the long tables."""
@@ -101,7 +103,7 @@ class _State:
         results: MutableMapping[str, Item] = ChainMap({}, self.results)
         originals: MutableMapping[tuple[str, str], str] = ChainMap({}, self.originals)
         revealed, stubs = dict(self.revealed), dict(self.stubs)
-        return _State(dict(self.lists), dict(self.texts), guards, results, revealed, originals, stubs)
+        return _State(dict(self.lists), dict(self.texts), guards, results, revealed, originals, stubs, self.answers)
 
 
 @dataclass
@@ -138,6 +140,8 @@ class StandingReader:
         for name, span in state.revealed.items():
             if name in tools:
                 yield Fact(span.item, f"revealed tool {name}", "the tool leaves the tool list", span)
+        for place in state.answers:
+            yield Fact(place, "answers a call on the server", "never: the server refuses a call without its answer")
         for place, stubbed in state.stubs.values():
             if step - stubbed <= STUB_STEPS:
                 yield Fact(place, "original of an unchanged result", f"read anew, or {STUB_STEPS} steps have passed")
@@ -148,6 +152,8 @@ class StandingReader:
             _list_in_call(made, state)
         for item in unit.items:
             call = calls.get(item.call_id) if item.kind is Kind.RESULT else None
+            if item.kind is Kind.RESULT and call is None:
+                state.answers = (*state.answers, item.id)
             if call is None or item.synthetic or item.is_error:
                 continue
             key = (call.name or "", call.text)

@@ -53,11 +53,13 @@ class Anthropic:
         before = anthropic_rules.role_of(messages[first - 1]) if first else ""
         return _join(built(items, messages, first, _rebuild, _said), first, before)
 
-    def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:
+    def check(
+        self, messages: Sequence[Message], *, system: Any = None, start: int = 0, remote: bool = False
+    ) -> list[Problem]:
         """All broken rules of messages[start:]; cache marks are counted over the whole request."""
         return anthropic_rules.check(messages, system, start)
 
-    def repair(self, messages: Sequence[Message]) -> Repaired:
+    def repair(self, messages: Sequence[Message], remote: bool = False) -> Repaired:
         """Dead calls answered, one result a call and first in its message, orphans and empty text dropped."""
         built, notes = anthropic_rules.repair(messages)
         done = _join(iter(built), 0, "")

@@ -114,12 +114,18 @@ class Wire(Protocol):
         """
         ...
 
-    def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:
-        """All broken rules of messages[start:] (`start` at a unit's border), in order."""
+    def check(
+        self, messages: Sequence[Message], *, system: Any = None, start: int = 0, remote: bool = False
+    ) -> list[Problem]:
+        """All broken rules of messages[start:] (`start` at a unit's border), in order.
+
+        `remote`: what came before is on the server (Responses), which messages may refer to and answer.
+        """
         ...
 
-    def repair(self, messages: Sequence[Message]) -> Repaired:
-        """Answer dead calls with "no result: interrupted", resolve duplicates, drop orphan results."""
+    def repair(self, messages: Sequence[Message], remote: bool = False) -> Repaired:
+        """Answer dead calls with "no result: interrupted", resolve duplicates, drop orphan results; `remote` as for
+        `check`: a result may answer a call that is on the server."""
         ...
 
     def split_body(self, body: Mapping[str, Any]) -> tuple[list[Any], Any, Any]:

@@ -52,11 +52,13 @@ class Gemini:
         """The contents that the kept items make; see `Wire.render`."""
         return _join(built(items, messages, first, _rebuild, _said), first, _side(messages[first - 1]) if first else "")
 
-    def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:
+    def check(
+        self, messages: Sequence[Message], *, system: Any = None, start: int = 0, remote: bool = False
+    ) -> list[Problem]:
         """All broken rules of messages[start:]."""
         return gemini_rules.check(messages, start)
 
-    def repair(self, messages: Sequence[Message]) -> Repaired:
+    def repair(self, messages: Sequence[Message], remote: bool = False) -> Repaired:
         """Dead calls answered, one response a call, orphans and empty text dropped."""
         built, notes = gemini_rules.repair(messages)
         done = _join(iter(built), 0, "")

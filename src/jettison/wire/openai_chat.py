@@ -93,11 +93,13 @@ class OpenAIChat:
                 out.sources.append(-1)
         return out
 
-    def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:
+    def check(
+        self, messages: Sequence[Message], *, system: Any = None, start: int = 0, remote: bool = False
+    ) -> list[Problem]:
         """Shape of each message, and that each call of a batch is answered once in the run behind it."""
         return check(messages, start)
 
-    def repair(self, messages: Sequence[Message]) -> Repaired:
+    def repair(self, messages: Sequence[Message], remote: bool = False) -> Repaired:
         """Drop empties and orphan answers, resolve duplicates, answer dead calls; the trailing turn stays open."""
         return repair(messages)
 

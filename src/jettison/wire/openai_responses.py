@@ -116,13 +116,15 @@ class OpenAIResponses:
                 out.sources.append(-1)
         return out
 
-    def check(self, messages: Sequence[Message], *, system: Any = None, start: int = 0) -> list[Problem]:
+    def check(
+        self, messages: Sequence[Message], *, system: Any = None, start: int = 0, remote: bool = False
+    ) -> list[Problem]:
         """All broken rules of messages[start:], and every call without its output wherever it stands."""
-        return check(messages, start)
+        return check(messages, start, remote)
 
-    def repair(self, messages: Sequence[Message]) -> Repaired:
+    def repair(self, messages: Sequence[Message], remote: bool = False) -> Repaired:
         """Drop empties, orphan outputs and stranded reasoning, resolve duplicates, answer dead calls."""
-        return repair(messages)
+        return repair(messages, remote)
 
     def split_body(self, body: Mapping[str, Any]) -> tuple[list[Any], Any, Any]:
         """(input, instructions, tools); a plain string input becomes one user message."""
@@ -146,8 +148,9 @@ class OpenAIResponses:
 class _Walk:
     """Assigns units and steps, element by element.
 
-    `mode` is what the unit under construction is: "model" or a break. `fed`: something came from the client since
-    the last model item. `thought`: the unit has a reasoning item. `bare`: that was the last model item.
+    `mode` is what the unit under construction is: "model", "answers" to calls that are not here, or a break. `fed`:
+    something came from the client since the last model item. `thought`: the unit has a reasoning item. `bare`: that
+    was the last model item.
     """
 
     def __init__(self, cursor: Cursor) -> None:
@@ -189,8 +192,8 @@ class _Walk:
             unit, name = self.open.pop(key)
             self._remember()
             return unit, name or None
-        if self.mode != "model":
-            self._begin("break")
+        if self.mode not in ("model", "answers"):  # to calls that are on the server: sent together, kept together
+            self._begin("answers")
         return self.unit, None
 
     def _model(self, message: Message, sort: str) -> None:

@@ -59,12 +59,15 @@ def key_of(message: Message, sort: str) -> str:
     return f"{family}:{call_id}" if call_id else ""
 
 
-def check(messages: Sequence[Message], start: int = 0) -> list[Problem]:
-    """All broken rules of messages[start:], and every call without its output wherever it stands."""
+def check(messages: Sequence[Message], start: int = 0, remote: bool = False) -> list[Problem]:
+    """All broken rules of messages[start:], and every call without its output wherever it stands.
+
+    `remote`: what came before is on the server, and may be referred to and answered.
+    """
     found = Findings(start)
     waiting: dict[str, int] = {}
     answered: set[str] = set()
-    thinking, referred = -1, False
+    thinking, referred = -1, remote
     for index, message in enumerate(messages):
         sort = sort_of(message)
         if thinking >= 0 and sort != "reasoning":
@@ -82,8 +85,9 @@ def check(messages: Sequence[Message], start: int = 0) -> list[Problem]:
                 found.add(index, f"input[{index}]", rule, advice)
         elif sort == "item_reference":
             referred = True
-            rule = "item_reference points at content kept on the server, which cannot be weighed or kept here"
-            found.add(index, f"input[{index}]", rule, "pass the item itself")
+            if not remote:
+                rule = "item_reference points at content kept on the server, which cannot be weighed or kept here"
+                found.add(index, f"input[{index}]", rule, "pass the item itself")
         else:
             _check_message(found, index, message, sort)
     if thinking >= 0:
@@ -146,7 +150,8 @@ def _check_answer(
         found.add(index, where, "a call has exactly one output", "keep one output", call_id=call_id)
     elif not (referred and key):  # else the call may be among what is on the server
         rule = f"a {sort} has its {'request' if sort in _KEPT_APART else 'call'} before it"
-        found.add(index, where, rule, "drop it or restore its call", call_id=call_id)
+        advice = "drop it or restore its call; where that is on the server, say with prior_tokens= what that weighs"
+        found.add(index, where, rule, advice, call_id=call_id)
     if sort == "mcp_approval_response":
         if not isinstance(message.get("approve"), bool):
             found.add(index, where, "an approval response says `approve`: true or false", "add it", call_id=call_id)
@@ -162,7 +167,7 @@ def _check_output(found: Findings, index: int, message: Message, call_id: str | 
         found.content(index, where, output, "compatibility")
 
 
-def repair(messages: Sequence[Message]) -> Repaired:
+def repair(messages: Sequence[Message], remote: bool = False) -> Repaired:
     """Drop empties, orphan outputs and stranded reasoning, resolve duplicates, answer dead calls.
 
     Dead is a call after whose run the conversation went on with a user message or another turn; the trailing
@@ -176,7 +181,7 @@ def repair(messages: Sequence[Message]) -> Repaired:
             notes.append((index, "empty message dropped" if filled is None else "empty content removed"))
         if filled is not None:
             kept[index] = filled
-    dead = _resolve(kept, notes)
+    dead = _resolve(kept, notes, remote)
     _drop_stranded(kept, notes)
     out: list[Message] = []
     due: list[Message] = []
@@ -208,11 +213,11 @@ def _filled(message: Message) -> Message | None:
     return message if full is content else {**message, "content": full}
 
 
-def _resolve(kept: dict[int, Message], notes: list[tuple[int, str]]) -> set[int]:
-    """Leave one call and one output for each id, drop orphans; the indices of dead calls."""
+def _resolve(kept: dict[int, Message], notes: list[tuple[int, str]], remote: bool) -> set[int]:
+    """Leave one call and one output for each id, drop orphans; the indices of dead calls. `remote`: as for `check`."""
     groups: list[tuple[list[int], list[int]]] = []
     current: dict[str, tuple[list[int], list[int]]] = {}
-    referred = False
+    referred = remote
     for index, message in list(kept.items()):
         sort = sort_of(message)
         referred = referred or sort == "item_reference"

@@ -233,6 +233,14 @@ def test_references_are_named_as_such() -> None:
     assert problem.rule.startswith("item_reference points at content kept on the server")
 
 
+def test_answers_to_what_is_on_the_server_stand_together() -> None:
+    history = [out("x"), out("y"), USER, call("z"), out("z")]
+    assert rules(history[:2]) == [("input[0]", "structure"), ("input[1]", "structure")]
+    assert WIRE.check(history, remote=True) == []
+    assert WIRE.repair(history, remote=True).messages == history
+    assert [group[0].unit for group in WIRE.parse(history)[0]] == [0, 0, 1, 2, 2]
+
+
 def test_check_from_a_border_knows_the_calls_before_it() -> None:
     history = [{"role": "user", "content": ""}, call("x"), call("y"), USER, out("x")]
     assert [(p.position, p.kind) for p in WIRE.check(history, start=3)] == [("input[2]", "pending")]
