@@ -62,7 +62,7 @@ class Anthropic:
     def repair(self, messages: Sequence[Message], remote: bool = False) -> Repaired:
         """Dead calls answered, one result a call and first in its message, orphans and empty text dropped."""
         built, notes = anthropic_rules.repair(messages)
-        done = _join(iter(built), 0, "")
+        done = _join(iter(built), 0, "", lead=True)
         notes += [f"messages[{one.message}] of the result: {PLACEHOLDER} placed" for one in done.inserted]
         return Repaired(done.messages, notes)
 
@@ -295,7 +295,7 @@ def _replaced(block: Any, text: str) -> Any:
     return out
 
 
-def _join(built: Iterator[Built], first: int, before: str) -> Rendered:
+def _join(built: Iterator[Built], first: int, before: str, lead: bool = False) -> Rendered:
     return join(
         built,
         first=first,
@@ -304,6 +304,7 @@ def _join(built: Iterator[Built], first: int, before: str) -> Rendered:
         role=anthropic_rules.role_of,
         merge=_merge,
         placeholder=lambda role: {"role": role, "content": PLACEHOLDER},
+        lead=lead,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from jettison.errors import Problem
@@ -38,12 +39,14 @@ def _blocks(message: Any) -> list[Any]:
 
 
 def _server(blocks: list[Any], open_: dict[str, tuple[int, int]], index: int) -> list[tuple[int, str]]:
-    """Note calls of server tools in `open_` and strike out the answered ones; (index, id) of answers to nothing."""
+    """Note calls of server tools in `open_` and strike out the answered ones; (index, id) of answers to nothing, and of
+    calls with the id of one that is open."""
     strays = []
     for at, block in enumerate(blocks):
         kind = _type(block)
         if kind in ("server_tool_use", "mcp_tool_use") and (call := _key(block, "id")):
-            open_[call] = (index, at)
+            if open_.setdefault(call, (index, at)) != (index, at):
+                strays.append((at, call))
         elif kind.endswith("_tool_result") and (call := _key(block, "tool_use_id")) and open_.pop(call, None) is None:
             strays.append((at, call))
     return strays
@@ -120,7 +123,8 @@ class _Check:
             if blocks and all(_type(block) in _THINKING for block in blocks):
                 self.problems.report(at, "a message is more than thinking", "drop the message", index)
             for part, call in _server(blocks, self.server, index):
-                rule = "a server tool's result has its call in the same message"
+                again = not _type(blocks[part]).endswith("_tool_result")
+                rule = "a server tool's " + ("call comes once" if again else "result has its call in the same message")
                 self.problems.report(f"{at}.content[{part}]", rule, "drop the block", index, call_id=call)
         self.late = role == "user"
         self.led = self.led or (role == "user" and not blocks)
@@ -262,8 +266,9 @@ class _Repair:
     """Results are put behind their calls; what is left over of each message follows them."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        self.messages = messages
         self.notes: list[str] = []
+        self.messages = messages = list(_renamed(messages, self.notes))
+        self.halves = _halves(messages)
         self.results: dict[int, dict[str, list[_Found]]] = {}
         """Of each message with calls: each call's results, wherever they are behind it."""
         self.tail = len(messages) - 1
@@ -333,17 +338,73 @@ class _Repair:
         for part, block in enumerate(content):
             if _type(block) == "text" and (block.get("text") is None or blank(block["text"])):
                 self.notes.append(f"messages[{index}].content[{part}]: empty text block dropped")
+            elif (half := self.halves.get((index, part))) is not None:
+                self.notes.append(f"messages[{index}].content[{part}]: {half}")
             elif _type(block) != "tool_result":
                 rest.append(block)
         blocks = front + rest
+        if blocks and all(_type(one) in _THINKING for one in blocks):
+            self.notes.append(f"messages[{index}]: message of nothing but thinking dropped")
+            return None
         old, new = [id(one) for one in content], [id(one) for one in blocks]
         if new == old and content:
             return message
         if not content:
             self.notes.append(f"messages[{index}]: empty message dropped")
-        if sorted(new) == sorted(old):
+        elif sorted(new) == sorted(old):
             self.notes.append(f"messages[{index}]: results moved to the front")
-        return None if all(_type(one) in _THINKING for one in blocks) else {**message, "content": blocks}
+        return {**message, "content": blocks} if blocks else None
+
+
+def _halves(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
+    """Server tools' calls that never got a result and results without a call, by place; what was done about each. The
+    server still goes on with calls that nothing but results came after."""
+    halves: dict[tuple[int, int], str] = {}
+    open_: dict[str, tuple[int, int]] = {}
+    for index, message in enumerate(messages):
+        if role_of(message) == "assistant":
+            for part, call in _server(_blocks(message), open_, index):
+                again = not _type(_blocks(message)[part]).endswith("_tool_result")
+                what = "call that is there before" if again else "result without its call"
+                halves[index, part] = f"server tool's {what} dropped (call {call})"
+        elif not _only_results(message):
+            for call, place in open_.items():
+                halves[place] = f"server tool's call without a result dropped (call {call})"
+            open_ = {}
+    return halves
+
+
+def _renamed(messages: Sequence[Message], notes: list[str]) -> Iterator[Message]:
+    """The messages with another id for each call whose id an earlier one has, and for its results, which are those
+    behind it. Of calls with one id in one message the first takes the first result."""
+    seen: set[str] = set()
+    names: dict[str, list[str]] = {}
+    for index, message in enumerate(messages):
+        new: dict[int, Message] = {}
+        own: dict[str, list[str]] = {}
+        for part, block in enumerate(_blocks(message) if role_of(message) in _ROLES else ()):
+            if _type(block) == "tool_use" and role_of(message) == "assistant" and (call := _key(block, "id")):
+                name = next(one for one in _variants(call) if one not in seen)
+                seen.add(name)
+                own.setdefault(call, []).append(name)
+                if name != call:
+                    new[part] = {**block, "id": name}
+                    notes.append(f"messages[{index}].content[{part}]: the id {call} was used before, now {name}")
+            elif _type(block) == "tool_result" and (known := names.get(_key(block, "tool_use_id") or "")):
+                name = known.pop(0) if len(known) > 1 else known[0]
+                if name != block["tool_use_id"]:
+                    new[part] = {**block, "tool_use_id": name}
+        names.update(own)
+        if new:
+            message = {**message, "content": [new.get(part, block) for part, block in enumerate(_blocks(message))]}
+        yield message
+
+
+def _variants(call: str) -> Iterator[str]:
+    """The id, then others like it."""
+    yield call
+    for number in count(2):
+        yield f"{call}_{number}"
 
 
 def _only_results(message: Any) -> bool:

@@ -61,7 +61,7 @@ class Gemini:
     def repair(self, messages: Sequence[Message], remote: bool = False) -> Repaired:
         """Dead calls answered, one response a call, orphans and empty text dropped."""
         built, notes = gemini_rules.repair(messages)
-        done = _join(iter(built), 0, "")
+        done = _join(iter(built), 0, "", lead=True)
         notes += [f"contents[{one.message}] of the result: {PLACEHOLDER} placed" for one in done.inserted]
         return Repaired(done.messages, notes)
 
@@ -255,7 +255,7 @@ def _side(message: Any) -> str:
     return "user" if is_user(role) else role
 
 
-def _join(built: Iterator[Built], first: int, before: str) -> Rendered:
+def _join(built: Iterator[Built], first: int, before: str, lead: bool = False) -> Rendered:
     return join(
         built,
         first=first,
@@ -264,6 +264,7 @@ def _join(built: Iterator[Built], first: int, before: str) -> Rendered:
         role=_side,
         merge=_merge,
         placeholder=lambda role: {"role": role, "parts": [{"text": PLACEHOLDER}]},
+        lead=lead,
     )
 
 

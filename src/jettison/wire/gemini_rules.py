@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from jettison.errors import Problem
@@ -176,7 +177,7 @@ def _check_calls(
         seen.add(call)
     if calls and index and not is_user(role_of(contents[index - 1])):
         rule = "a function-call turn follows a user or function-response turn"
-        problems.report(calls[0][1], rule, "put a user content before it", index)
+        problems.report(calls[0][1], rule, "join it to the content before it", index)
     return calls
 
 
@@ -230,8 +231,10 @@ class _Repair:
     """Responses are put behind their calls; what is left over of each content follows them."""
 
     def __init__(self, contents: Sequence[Message]) -> None:
-        self.contents = contents
         self.notes: list[str] = []
+        self.joined: set[int] = set()
+        """Contents whose parts went into the next one."""
+        self.contents = contents = self.gathered(contents)
         self.calls = {
             i: calls for i, one in enumerate(contents) if (calls := _calls(parts_of(one) or [], role_of(one)))
         }
@@ -239,27 +242,49 @@ class _Repair:
         """Of each content with calls: each call's responses, wherever they are behind it."""
         self.tail = len(contents) - 1
         """The content after which there is nothing but its responses: its open calls are pending, not dead."""
-        if contents and _only_responses(contents[-1]):
+        while self.tail >= 0 and _only_responses(contents[self.tail]):
             self.tail -= 1
         latest: dict[str, int] = {}
-        open_: list[Call] = []
+        asked, open_ = -1, list[Call]()  # the model's last content, and which of its calls have no response yet
         for index, content in enumerate(contents):
             for call, _ in self.calls.get(index, ()):
                 latest[call] = index
             for at, part in enumerate(parts_of(content) or ()):
                 if kind_of(part) == "functionResponse":
-                    self.find((index, at, part), latest, open_)
-            open_ = list(self.calls.get(index, ()))
+                    self.find((index, at, part), latest, asked, open_)
+            if not is_user(role_of(content)):
+                asked, open_ = index, list(self.calls.get(index, ()))
 
-    def find(self, found: _Found, latest: dict[str, int], open_: list[Call]) -> None:
-        """Ids are looked up in all contents before; a response without one belongs to the content before."""
-        owner = found[0] - 1
+    def gathered(self, contents: Sequence[Message]) -> list[Message]:
+        """The contents, a turn with calls as one: what the model said in those right before it is put into it. Calls
+        are only where the responses that follow are as many; else they are dead, and answered where they stand."""
+        out = list(contents)
+        for index, here in enumerate(contents):
+            calls = len(_calls(parts_of(here) or [], role_of(here)))
+            at = index - 1
+            while calls and at >= 0 and at not in self.joined and role_of(out[at]) == "model":
+                if parts_of(out[at]) is None:
+                    break
+                own = len(_calls(parts_of(out[at]) or [], "model"))
+                calls += own
+                if own and calls > _responses(contents, index + 1):
+                    break
+                out[index] = {**here, "parts": [*(parts_of(out[at]) or ()), *(parts_of(out[index]) or ())]}
+                self.joined.add(at)
+                self.notes.append(f"contents[{at}]: joined to contents[{index}], a turn with calls is one content")
+                at -= 1
+        return out
+
+    def find(self, found: _Found, latest: dict[str, int], asked: int, open_: list[Call]) -> None:
+        """Ids are looked up in all contents before; a response without one belongs to what the model said last, though
+        a batch's responses may come one a content."""
+        owner = asked
         own = field_of(found[2], "functionResponse").get("id")
         if isinstance(own, str) and own in latest:
             owner = latest[own]
         calls = self.calls.get(owner, [])
         before = len(open_)
-        call = take(found[2], open_ if owner == found[0] - 1 else list(calls), calls)
+        call = take(found[2], open_ if owner == asked else list(calls), calls)
         places = [at for at, one in enumerate(calls) if one == call]
         if not places or (len(open_) == before and own != call[0]):
             self.notes.append(f"{_at(found)}: response to no call dropped (call {call[0]})")
@@ -270,6 +295,8 @@ class _Repair:
     def run(self) -> Iterator[Built]:
         owner = -1
         for index, content in enumerate(self.contents):
+            if index in self.joined:
+                continue
             role, parts = role_of(content), parts_of(content)
             if owner >= 0 and not is_user(role):
                 yield owner, {"role": "user", "parts": self.answers(owner)}, []
@@ -318,7 +345,7 @@ class _Repair:
             return content
         if not parts:
             self.notes.append(f"contents[{index}]: empty content dropped")
-        if sorted(old_ids) == sorted(new_ids):
+        elif sorted(old_ids) == sorted(new_ids):
             self.notes.append(f"contents[{index}]: responses moved to the front")
         return {**content, "parts": new} if any(map(says, new)) else None
 
@@ -332,6 +359,14 @@ def _arranged(responses: list[Any], calls: Sequence[Call]) -> list[Any]:
             named = [call for call, _ in calls]
             return sorted(responses, key=lambda one: field_of(one, "functionResponse").get("id") not in named)
     return responses
+
+
+def _responses(contents: Sequence[Message], start: int) -> int:
+    """How many responses the contents from `start` on have, up to the model's next one."""
+    count = 0
+    for content in takewhile(lambda one: is_user(role_of(one)), contents[start:]):
+        count += sum(kind_of(part) == "functionResponse" for part in parts_of(content) or ())
+    return count
 
 
 def _only_responses(content: Any) -> bool:

@@ -157,10 +157,12 @@ def join(
     role: Callable[[Message], str],
     merge: Callable[[Message, Message], Message],
     placeholder: Callable[[str], Message],
+    lead: bool = False,
 ) -> Rendered:
     """Put messages in a row so that none gets a neighbour of its own role that it did not have in the source.
 
-    `before` is the role of source message `first` - 1, which is already sent and stays as it is.
+    `before` is the role of source message `first` - 1, which is already sent and stays as it is. `lead`: a user's
+    message comes first even where the source began with the model's.
     """
     out = Rendered([], [])
     last, last_role, written = first - 1, before, False
@@ -169,7 +171,7 @@ def join(
         opens = not out.messages and first == 0
         parted = source < 0 or written or source > last + 1
         merged = False
-        if opens and now == model and source > 0:
+        if opens and now == model and (source > 0 or lead):
             _place(out, placeholder("user"))
         elif not opens and parted and now == last_role and now in (model, "user"):
             merged = now == "user" and bool(out.messages)

@@ -329,6 +329,19 @@ def test_start_skips_what_was_checked() -> None:
             [user(text("a"), text("b")), agent(text("c")), user("d")],
         ),
         ([user("a"), agent(use("x"))], [user("a"), agent(use("x"))]),
+        ([user("a"), agent(thinking()), user("b")], [user(text("a"), text("b"))]),
+        ([user("a"), agent(text("k"), SERVER), user("b")], [user("a"), agent(text("k")), user("b")]),
+        ([user("a"), agent(SERVED, text("k")), user("b")], [user("a"), agent(text("k")), user("b")]),
+        ([user("a"), agent(SERVER)], [user("a"), agent(SERVER)]),
+        ([agent("hello"), user("a")], [user(PLACEHOLDER), agent("hello"), user("a")]),
+        (
+            [user("a"), agent(use("x")), user(result("x", "1")), agent(use("x")), user(result("x", "2"))],
+            [user("a"), agent(use("x")), user(result("x", "1")), agent(use("x_2")), user(result("x_2", "2"))],
+        ),
+        (
+            [user("a"), agent(use("x"), use("x")), user(result("x", "1"), result("x", "2"))],
+            [user("a"), agent(use("x"), use("x_2")), user(result("x", "1"), result("x_2", "2"))],
+        ),
     ],
 )
 def test_repair(history: list[Any], mended: list[Any]) -> None:
@@ -336,6 +349,12 @@ def test_repair(history: list[Any], mended: list[Any]) -> None:
     assert repaired.messages == mended
     assert bool(repaired.notes) == (history != mended)
     assert rules(repaired.messages) == []
+
+
+def test_each_thing_that_is_repaired_is_noted_once() -> None:
+    assert WIRE.repair([user("a"), agent("b"), {"role": "user", "content": []}]).notes == [
+        "messages[2]: empty message dropped"
+    ]
 
 
 def test_bodies() -> None:
@@ -402,14 +421,20 @@ def test_nothing_raises_on_garbage(history: list[Any], system: Any) -> None:
 TURNS = st.builds(
     lambda role, blocks: {"role": role, "content": blocks},
     st.sampled_from(["user", "assistant"]),
-    st.lists(st.builds(result, ID) | st.builds(use, ID) | st.builds(text, st.sampled_from(["", "hi"])), max_size=4),
+    st.lists(
+        st.builds(result, ID)
+        | st.builds(use, ID)
+        | st.builds(text, st.sampled_from(["", "hi"]))
+        | st.sampled_from([SERVER, SERVED, thinking()]),
+        max_size=4,
+    ),
 )
 
 
 @given(st.lists(TURNS, max_size=8))
 def test_repair_mends_what_it_promises(history: list[Any]) -> None:
-    """What repair does not do: ids used twice, and blocks in a message of the wrong role."""
+    """What repair does not do: blocks in a message of the wrong role."""
     repaired = WIRE.repair(history).messages
     left = {p.rule for p in WIRE.check(repaired) if p.kind == "structure"}
-    assert left <= {"tool_use ids are unique", "tool_use is in an assistant message"}
+    assert left <= {"tool_use is in an assistant message", "thinking is in an assistant message"}
     assert WIRE.repair(repaired).messages == repaired
