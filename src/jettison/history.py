@@ -390,6 +390,7 @@ def schemas(tools: Any, response_schema: Any) -> tuple[tuple[tuple[str, str], ..
         for entry in tool.get("functionDeclarations") or tool.get("function_declarations") or [tool]:
             inner = entry.get("function")
             body: Message = inner if isinstance(inner, dict) else entry
-            found.append((str(body.get("name") or body.get("type") or ""), json_text(body)))
+            name = body.get("name") or body.get("server_label") or body.get("type")
+            found.append((str(name or ""), json_text(body)))
     text = json_text(listed) if listed else ""
     return tuple(found), text + (json_text(response_schema) if response_schema else "")

@@ -141,7 +141,8 @@ class Policy:
     always, for an agent that gets back what was cut in another way. The report names all handles in any case."""
     drop_unused_tools: int | None = None
     """Steps after which the schema of a tool that was not called in them is left out (`Fitted.tools`), from an epoch
-    on; never of one that the request still shows a call of, that the task names, or of the last one. None: never."""
+    on; never of one that the request still shows a call of, that the task names, of the provider's own, or of the last
+    one. None: never."""
     place_cache_marks: bool = False
     """On wires with cache marks: the caller's marks on messages are replaced by marks on the last message, at the
     border of what an epoch has settled, and at the end of the last request. False: they are kept where they are."""

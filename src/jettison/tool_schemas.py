@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,13 +10,18 @@ from jettison.errors import InvalidInput, Problem
 from jettison.items import Item, Kind
 from jettison.plan import ToolCost
 from jettison.task import TaskState
+from jettison.wire.base import plain
 
-__all__ = ["costs_of", "listed", "needed", "strings", "unused", "without"]
+__all__ = ["costs_of", "hosted", "listed", "needed", "strings", "unused", "without"]
 
 Schemas = Sequence[tuple[str, str]]
 """(name, schema text) of each declared tool."""
 
 _CALLS = (Kind.CALL, Kind.RESULT)
+_CALLED = (None, "function", "custom")
+"""Types of tools that the model calls by their name and the client runs; the others are the provider's own."""
+_SERVER = re.compile(r'"server_label": "([^"]+)"')
+"""In a call of a tool of an MCP server: which one, by the name it has in the list of tools."""
 
 
 def listed(tools: Any) -> None:
@@ -48,10 +54,19 @@ def _used(items: Iterable[Item]) -> tuple[dict[str, int], dict[str, int]]:
     calls: dict[str, int] = {}
     last: dict[str, int] = {}
     for item in items:
-        if item.kind is Kind.CALL and item.name:
-            calls[item.name] = calls.get(item.name, 0) + 1
-            last[item.name] = max(item.step, last.get(item.name, 0))
+        if item.name and (item.kind is Kind.CALL or item.kind is Kind.OPAQUE):  # opaque: of the provider's own tools
+            server = _SERVER.search(item.extra) if item.extra else None
+            for name in (item.name, server[1]) if server else (item.name,):
+                calls[name] = calls.get(name, 0) + 1
+                last[name] = max(item.step, last.get(name, 0))
     return calls, last
+
+
+def hosted(tools: Any) -> frozenset[str]:
+    """Names of the provider's own tools (web search, MCP servers, code execution). They stay: not all that they do is
+    seen in the history, and what declares one is a line."""
+    own = (plain(tool) for tool in tools or () if not isinstance(tool, str))
+    return frozenset(_name(tool) for tool in own if tool.get("type") not in _CALLED)
 
 
 def needed(names: Iterable[str], sent: Iterable[Item], task: TaskState, choice: Collection[str]) -> frozenset[str]:
@@ -117,7 +132,7 @@ def _name(tool: Any) -> str:
         return str(getattr(tool, "name", "") or "")
     inner = tool.get("function")
     body = inner if isinstance(inner, Mapping) else tool
-    return str(body.get("name") or body.get("type") or "")
+    return str(body.get("name") or body.get("server_label") or body.get("type") or "")
 
 
 def strings(value: Any) -> Iterator[str]:

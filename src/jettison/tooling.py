@@ -13,7 +13,7 @@ from jettison.policy import Policy
 from jettison.recall import is_recall
 from jettison.state import Kit, State
 from jettison.task import TaskState
-from jettison.tool_schemas import costs_of, listed, needed, unused, without
+from jettison.tool_schemas import costs_of, hosted, listed, needed, unused, without
 from jettison.wire.base import encodes, plain, sanitise
 
 __all__ = ["Tooling"]
@@ -61,7 +61,7 @@ class Tooling:
             return ()
         names = [name for name, _ in self.declared if name in self.old.dropped]
         sent = apply(self.taken.items, plan)
-        kept = needed(names, sent, TaskState(), self.call.choice)
+        kept = needed(names, sent, TaskState(), self.call.choice) | hosted(self.tools).intersection(names)
         if not kept and len(names) == len(self.declared):
             kept = frozenset(names[:1])  # the one that had stayed was withdrawn, and no list may be empty
         return tuple(name for name in names if name not in kept)
@@ -76,7 +76,7 @@ class Tooling:
         if self.kit.traits.voids and not lax and any(item.bound for item in sent):
             return ()
         names = [name for name, _ in self.named]
-        keep = needed(names, sent, view.task, self.call.choice)
+        keep = needed(names, sent, view.task, self.call.choice) | hosted(self.tools)
         if view.named:
             keep |= frozenset(filter(is_recall, names))  # the marks speak of it
         return unused(names, items, view.step, after, self.since(), keep)

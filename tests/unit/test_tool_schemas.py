@@ -110,6 +110,49 @@ def test_what_the_task_the_user_or_a_pending_call_names_stays():
     assert names_in(session.fit(asked, tools=tools).tools) == {"read_file", "refund", "zip_folder", "deploy_site"}
 
 
+def anthropic_round(n):
+    served = [
+        {"type": "server_tool_use", "id": f"s{n}", "name": "web_search", "input": {"query": f"libfoo {n}"}},
+        {"type": "web_search_tool_result", "tool_use_id": f"s{n}", "content": []},
+    ]
+    use = {"type": "tool_use", "id": f"t{n}", "name": "read_file", "input": {"path": f"m{n}.py"}}
+    result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": log_text(n, 900)}
+    return [{"role": "assistant", "content": [*served, use]}, {"role": "user", "content": [result]}]
+
+
+def responses_round(n):
+    read = {"type": "function_call", "call_id": f"c{n}", "name": "read_file", "arguments": "{}"}
+    issues = {"type": "mcp_call", "id": f"m{n}", "server_label": "tracker", "name": "list_issues", "arguments": "{}"}
+    return [
+        {"type": "web_search_call", "id": f"w{n}", "status": "completed", "action": {"type": "search", "query": "q"}},
+        {**issues, "output": "none"},
+        read,
+        {"type": "function_call_output", "call_id": f"c{n}", "output": log_text(n, 900)},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wire", "own", "one", "used"),
+    [
+        ("anthropic", [{"type": "web_search_20250305", "name": "web_search"}], anthropic_round, {"web_search": 20}),
+        (
+            "openai-responses",
+            [{"type": "web_search"}, {"type": "mcp", "server_label": "tracker"}, {"type": "file_search"}],
+            responses_round,
+            {"web_search": 20, "tracker": 20, "file_search": 0},
+        ),
+    ],
+)
+def test_tools_that_the_provider_runs_stay(wire, own, one, used):
+    """They are not called by the client: web search at every step is no tool that was long unused."""
+    tools = [*declared(wire, NAMES), *own]
+    told = [{"role": "user", "content": "Track the releases."}, *(item for n in range(20) for item in one(n))]
+    fitted = Session(Policy(budget=3_000, drop_unused_tools=6), wire=wire).fit(told, tools=tools)
+    assert names_in(fitted.tools) == {"read_file"}
+    assert fitted.tools[-len(own) :] == own
+    assert {tool.name: tool.calls for tool in fitted.report.tools if tool.name in used} == used
+
+
 def test_a_branch_that_calls_a_dropped_tool_has_it_again():
     tools, told = declared("openai-chat", NAMES), history("openai-chat")
     session = Session(Policy(budget=3_000, drop_unused_tools=6))

@@ -159,6 +159,8 @@ def _draft(block: Any, role: str) -> _Draft:
         text = json_text(block.get("input", {}))
         extra = _rest(block, "id", "name", "input")
         return {"kind": Kind.CALL, "text": text, "name": known["name"], "call_id": known["id"], "extra": extra}
+    if kind in anthropic_rules.SERVER_CALLS and isinstance(block.get("name"), str):
+        return {"kind": Kind.OPAQUE, "name": block["name"], "extra": json_text(block), "editable": False}
     if kind == "search_result":
         extra = "\n".join(str(block.get(key) or "") for key in ("title", "source"))
         note = media.label(str(block.get("title") or "search result"))

@@ -10,11 +10,12 @@ from jettison.errors import Problem
 from jettison.wire.base import Message
 from jettison.wire.turns import INTERRUPTED, Built, Problems, best, blank
 
-__all__ = ["check", "repair", "role_of", "waiting"]
+__all__ = ["SERVER_CALLS", "check", "repair", "role_of", "waiting"]
 
 _ROLES = ("user", "assistant", "system")
 _THINKING = ("thinking", "redacted_thinking")
 _MARKS = 4
+SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
 
 def role_of(message: Any) -> str:
@@ -44,7 +45,7 @@ def _server(blocks: list[Any], open_: dict[str, tuple[int, int]], index: int) ->
     strays = []
     for at, block in enumerate(blocks):
         kind = _type(block)
-        if kind in ("server_tool_use", "mcp_tool_use") and (call := _key(block, "id")):
+        if kind in SERVER_CALLS and (call := _key(block, "id")):
             if open_.setdefault(call, (index, at)) != (index, at):
                 strays.append((at, call))
         elif kind.endswith("_tool_result") and (call := _key(block, "tool_use_id")) and open_.pop(call, None) is None:
