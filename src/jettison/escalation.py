@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from jettison.epoch import Run
 
 __all__ = ["escalate"]
+
+NAMED = 0.2
+"""Share of the smallest request from which what is no item is named in the error: as the last of the five biggest
+items, where they are all there is."""
 
 
 def escalate(run: Run) -> None:
@@ -122,6 +126,18 @@ def _reasons(run: Run, item: str) -> list[str]:
     return list(dict.fromkeys(lock.reason for lock in run.locks.on(item)))
 
 
+def _beside(run: Run, least: float) -> Iterator[str]:
+    """What takes more than so many tokens and is no item."""
+    view = run.view
+    tools = sum(view.count(schema) for _, schema in view.tools)
+    if tools > least:
+        yield f"fewer or shorter tool schemas (they take {tools:,} tokens)"
+    if view.schema > least:
+        yield f"a smaller response schema (it takes {view.schema:,} tokens)"
+    if view.prior > least:
+        yield f"a shorter history on the server (prior_tokens says that it takes {view.prior:,} tokens)"
+
+
 def _hints(run: Run, needed: int) -> list[str]:
     budget = run.policy.size
     hints = []
@@ -132,8 +148,7 @@ def _hints(run: Run, needed: int) -> list[str]:
         )
     if budget.reserve_output + budget.reserve_tools >= needed - run.view.limit:
         hints.append("smaller reserves for the reply and for tools")
-    if run.view.tools and run.view.fixed > 0.2 * needed:
-        hints.append(f"fewer or shorter tool schemas (they take {run.view.fixed:,} tokens)")
+    hints += _beside(run, NAMED * needed)
     if any(lock.reason.startswith("constraint") for lock in run.locks.protections):
         hints.append("session.task.release(text) for constraints that no longer bind")
     instructions = sum(run.now(item) for item in run.view.items if item.kind is Kind.INSTRUCTION)

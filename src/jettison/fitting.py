@@ -153,6 +153,8 @@ class Fitting:
             named=any(map(is_recall, self.names)) if self.policy.recall is None else self.policy.recall,
             spoken=reader.spoken,
             waiting=reader.waiting,
+            schema=self.tools.response,
+            prior=self.call.prior_tokens or 0,
         )
 
     def steps(self) -> Steps:

@@ -224,7 +224,7 @@ class View:
     limit: int
     """Input tokens that may be sent."""
     fixed: int
-    """Tokens of reply priming, tool and response schemas."""
+    """Tokens of reply priming, tool and response schemas, and of history that is on the server."""
     tools: tuple[tuple[str, str], ...] = ()
     """Declared tools: (name, schema as JSON text)."""
     cost: Callable[[Item], int] = field(default=lambda item: item.fixed)
@@ -241,6 +241,10 @@ class View:
     """The units with instructions or a user's words, where that is known: of a long history they are few."""
     waiting: Sequence[Unit] | None = None
     """The units with calls that are not answered, where that is known."""
+    schema: int = 0
+    """Of `fixed`: tokens of the response schema."""
+    prior: int = 0
+    """Of `fixed`: tokens of history that is on the server."""
 
     def mark(self, text: str) -> str:
         """The handle by which a mark names a text; empty where marks name none."""

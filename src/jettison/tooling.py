@@ -14,7 +14,7 @@ from jettison.recall import is_recall
 from jettison.state import Kit, State
 from jettison.task import TaskState
 from jettison.tool_schemas import costs_of, hosted, listed, needed, unused, without
-from jettison.wire.base import encodes, plain, sanitise
+from jettison.wire.base import encodes, json_text, plain, sanitise
 
 __all__ = ["Tooling"]
 
@@ -43,6 +43,12 @@ class Tooling:
         self.sent = without(self.tools, self.dropped)
         self.named, schema = schemas(self.sent, self.call.response_schema)
         self.tokens = self.kit.costs.text(schema)
+
+    @property
+    def response(self) -> int:
+        """Tokens of the response schema alone."""
+        schema = self.call.response_schema
+        return self.kit.costs.text(json_text(schema)) if schema else 0
 
     def leave(self, fresh: tuple[str, ...]) -> int:
         """Drop these as well. Returns how many tokens that frees."""

@@ -1,10 +1,11 @@
 """What is given up when an epoch was not enough, step by step, and what the report says of it."""
 
 import json
+import re
 
 import pytest
 
-from jettison import Policy, Session
+from jettison import Policy, Session, fit
 from jettison.errors import BudgetUnreachable
 from jettison.tool_policy import ToolPolicy
 from strategies import log_text
@@ -181,3 +182,26 @@ def test_what_degrade_gave_up_is_not_asked_for_again(budget, how, loaded):
     assert all(line.split(" ", 3)[-1] not in sent for line in lost if "line" in line), (
         "what is still there is not named"
     )
+
+
+TOOL = {"type": "function", "name": "run", "description": "Run a command.", "parameters": {}}
+FIELDS = {f"field_{n}": {"type": "string", "description": "What is in it."} for n in range(60)}
+LARGE = {"type": "object", "properties": FIELDS}
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "least", "most"),
+    [
+        ({"prior_tokens": 900, "tools": [TOOL]}, "prior_tokens", 900, 900),
+        ({"response_schema": LARGE, "tools": [TOOL]}, "response schema", 800, 1_400),
+        ({"tools": [{**TOOL, "parameters": LARGE}]}, "tool schemas", 800, 1_400),
+    ],
+)
+def test_the_error_names_what_is_no_item_with_its_tokens(given, named, least, most):
+    with pytest.raises(BudgetUnreachable) as caught:
+        fit([{"role": "user", "content": "Go."}], budget=500, wire="openai-responses", **given)
+    (hint,) = (hint for hint in caught.value.hints if "tokens)" in hint)
+    assert named in hint
+    (tokens,) = map(int, re.findall(r"\d+", hint.replace(",", "")))
+    assert least <= tokens <= most
+    assert caught.value.needed - tokens < 60
