@@ -10,7 +10,8 @@ from math import ceil
 from jettison.escalation import escalate
 from jettison.flow.dependencies import topic_of
 from jettison.flow.needs import declared_arguments
-from jettison.items import Kind, Unit
+from jettison.flow.standing import COMPACTED
+from jettison.items import Kind, Unit, named_items
 from jettison.ledger import BEYOND, HORIZON, LONG, Ledger, Outcome, Request
 from jettison.plan import Decision, Locks
 from jettison.ranking import Ranking
@@ -53,6 +54,7 @@ the oldest units, and minor epochs of their own below (mcpmark / swe-lm32b / tau
 cost −.014 to −.029, support +.6 to +2.1. There are half as many epochs again, most of them short. With .5 left: cost
 .008 higher on average. With .2 freed: support −.3 / −.1 / +.2 / −.4, cost the same, 3 % fewer epochs. A price in place
 of the quotient (two tokens billed for one freed): cost .005 higher, completeness .6 lower."""
+REPLACED = "the provider's compaction stands for it"
 
 
 class Run(Ledger):
@@ -134,13 +136,12 @@ class Run(Ledger):
         if near is None:
             most = HORIZON if self.weight > LONG * self.view.limit else LONG + 1
             near = self.horizon(most * self.view.limit, lambda unit: self.size([unit]))
-        flow, held = self.request.flow, self.locks.by_item
+        flow, held, replaced = self.request.flow, self.locks.by_item, self.replaced
         far = [
             unit
             for unit in self.view.units
             if unit.index >= 0
-            and (unit.index < near or self.past(unit))
-            and unit.index not in flow.learnt
+            and (unit.index < replaced or ((unit.index < near or self.past(unit)) and unit.index not in flow.learnt))
             and not any(item.id in held for item in unit.items)
         ]
         beyond = {unit.index for unit in far}
@@ -150,6 +151,12 @@ class Run(Ledger):
         self.about()
         items = [item for unit in near_units for item in unit.items]
         self.scores = self.policy.evaluate(self.view, flow, items, self.request.semantic)
+
+    @property
+    def replaced(self) -> int:
+        """The provider has compacted all units before this one, and reads none of them."""
+        names = {lock.item for lock in self.locks.protections if lock.reason == COMPACTED}
+        return min((item.unit for item in named_items(self.view.items, names)), default=0)
 
     def past(self, unit: Unit) -> bool:
         """Whether an earlier call dropped all of a unit as beyond its horizon: nothing was learnt of it, nor is now."""
@@ -216,8 +223,14 @@ class Run(Ledger):
     def epoch(self, space: int, low: float) -> Outcome:
         tail = self.tail(TAIL * space)
         before = self.total()
-        far_items = [item for unit in self.far for item in unit.items]
-        self.take([self.gone(item) for item in far_items if self.plan.fidelity(item.id)])
+        far_items, replaced = [item for unit in self.far for item in unit.items], self.replaced
+        self.take(
+            [
+                self.gone(item, REPLACED if item.unit < replaced else BEYOND)
+                for item in far_items
+                if self.plan.fidelity(item.id)
+            ]
+        )
         far = {unit.index for unit in self.far}
         evictable = [
             unit for unit in self.view.units if unit.index < tail and unit.index not in far and not self.frozen(unit)

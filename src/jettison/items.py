@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 __all__ = [
+    "COMPACTION",
     "NOTE",
     "SUMMARY_SLOT",
     "Fidelity",
@@ -103,6 +104,8 @@ class Item:
     slot: tuple[str | int, ...] = ()
     """Where in its message the wire finds it; only the wire reads this."""
     fidelity: Fidelity = Fidelity.FULL
+    reveals: tuple[str, ...] = ()
+    """Names of tools that can be called because of it: the provider's tool search, and references in a result."""
 
 
 def maker_of(frozen: type[T]) -> Callable[..., T]:
@@ -161,6 +164,9 @@ def is_summary(text: str) -> bool:
     """Whether a text begins with the line that marks a summary, to the letter, and has a body after it."""
     return text.startswith("[summary of ") and _SUMMARY.match(text) is not None
 
+
+COMPACTION = "compaction"
+"""What `Item.note` says of a provider's own compaction: the one record of all that came before it."""
 
 NOTE = "note"
 """What `Item.note` of a note says: it is reported as one."""

@@ -233,12 +233,12 @@ class Ledger:
         self.plan = self.plan.merged(decisions)
         self.fresh.update((decision.item, decision) for decision in decisions)
 
-    def gone(self, item: Item) -> Decision:
-        """The decision for an item beyond the horizon."""
+    def gone(self, item: Item, reason: str = BEYOND) -> Decision:
+        """The decision for an item of a unit that goes before anything is ranked."""
         handle = self.view.handle(item.text) if item.text else None
         guess = self.guesses.get(item.id)
         before = self.view.cost(item) if guess is None else guess
-        return evicted(item.id, BEYOND, before, handle, self.request.call)
+        return evicted(item.id, reason, before, handle, self.request.call)
 
     @cached_property
     def turn(self) -> int:

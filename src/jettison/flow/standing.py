@@ -1,5 +1,5 @@
 """Standing facts: what one item says and no later one repeats. Todo lists and the rules they must obey, revealed
-tools, and the originals of results that only say "unchanged"."""
+tools, the originals of results that only say "unchanged", and the provider's own compaction of what came before."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 from jettison.flow.patterns import compiled
-from jettison.items import Item, Kind, Unit
+from jettison.items import COMPACTION, Item, Kind, Unit
 from jettison.task import Fact, Span
 
-__all__ = ["StandingReader"]
+__all__ = ["COMPACTED", "StandingReader"]
+
+COMPACTED = "compaction of what came before"
+"""Why the provider's own compaction is held: it reads nothing that stands before the latest one."""
 
 LIST_SILENCE = 60
 """Steps after which a todo list that was not touched is no longer state. As TIME_OUT of operations."""
@@ -94,6 +97,10 @@ class _State:
     """By (tool, arguments): the latest result that was not a stub."""
     stubs: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
     """By the same: (original, step of the stub)."""
+    references: dict[str, Item] = field(default_factory=dict)
+    """By tool name: the latest item by which the provider knows that the tool can be called."""
+    compaction: str = ""
+    """The latest item that the provider made of all before it."""
     answers: tuple[str, ...] = ()
     """Results of calls that are on the server: it refuses a call without one."""
 
@@ -103,7 +110,9 @@ class _State:
         results: MutableMapping[str, Item] = ChainMap({}, self.results)
         originals: MutableMapping[tuple[str, str], str] = ChainMap({}, self.originals)
         revealed, stubs = dict(self.revealed), dict(self.stubs)
-        return _State(dict(self.lists), dict(self.texts), guards, results, revealed, originals, stubs, self.answers)
+        lists, texts, references = dict(self.lists), dict(self.texts), dict(self.references)
+        late = references, self.compaction, self.answers
+        return _State(lists, texts, guards, results, revealed, originals, stubs, *late)
 
 
 @dataclass
@@ -140,6 +149,13 @@ class StandingReader:
         for name, span in state.revealed.items():
             if name in tools:
                 yield Fact(span.item, f"revealed tool {name}", "the tool leaves the tool list", span)
+        for name, item in state.references.items():
+            if item.role == "tool":  # found by the client's own search: it may be declared nowhere else
+                yield Fact(item.id, f"revealed tool {name}", "a later search finds the tool")
+            elif name in tools:
+                yield Fact(item.id, f"revealed tool {name}", "the tool leaves the tool list")
+        if state.compaction:
+            yield Fact(state.compaction, COMPACTED, "a later compaction")
         for place in state.answers:
             yield Fact(place, "answers a call on the server", "never: the server refuses a call without its answer")
         for place, stubbed in state.stubs.values():
@@ -151,6 +167,9 @@ class StandingReader:
         for made in calls.values():
             _list_in_call(made, state)
         for item in unit.items:
+            if item.kind is Kind.OPAQUE:
+                _provided(item, state)
+                continue
             call = calls.get(item.call_id) if item.kind is Kind.RESULT else None
             if item.kind is Kind.RESULT and call is None:
                 state.answers = (*state.answers, item.id)
@@ -178,6 +197,14 @@ class StandingReader:
             spans = [Span(item.id, start, end, item.text[start:end]) for start, end in rules]
             found = self._read[item.id] = tuple(spans[:MOST_GUARDS])
         return found
+
+
+def _provided(item: Item, state: _State) -> None:
+    """What the provider itself holds on to: found tools, and its compaction."""
+    for name in item.reveals:
+        state.references[name] = item
+    if item.note == COMPACTION:
+        state.compaction = item.id
 
 
 def _is_stub(text: str) -> bool:
@@ -348,6 +375,7 @@ def _tools_in(item: Item, call: Item, state: _State) -> None:
             if compiled(_DEAD_KEY).match(key):
                 for name in _strings(inner):
                     state.revealed.pop(name, None)
+                    state.references.pop(name, None)
             elif compiled(_REVEAL_KEY).match(key):
                 _reveal(item, _strings(inner), state)
     elif about:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jettison.errors import Problem
-from jettison.items import Fidelity, Item, Kind
+from jettison.items import COMPACTION, Fidelity, Item, Kind
 from jettison.wire import anthropic_rules, media
 from jettison.wire.base import Cursor, Message, Rendered, Repaired, json_text
 from jettison.wire.turns import PLACEHOLDER, Built, Turns, arguments, built, join
@@ -161,6 +161,11 @@ def _draft(block: Any, role: str) -> _Draft:
         return {"kind": Kind.CALL, "text": text, "name": known["name"], "call_id": known["id"], "extra": extra}
     if kind in anthropic_rules.SERVER_CALLS and isinstance(block.get("name"), str):
         return {"kind": Kind.OPAQUE, "name": block["name"], "extra": json_text(block), "editable": False}
+    if kind in ("tool_reference", "tool_search_tool_result"):
+        names = tuple(_referred(block))
+        return {"kind": Kind.OPAQUE, "extra": json_text(block), "editable": False, "reveals": names}
+    if kind == "compaction":
+        return {"kind": Kind.OPAQUE, "extra": json_text(block), "editable": False, "note": COMPACTION}
     if kind == "search_result":
         extra = "\n".join(str(block.get(key) or "") for key in ("title", "source"))
         note = media.label(str(block.get("title") or "search result"))
@@ -168,6 +173,15 @@ def _draft(block: Any, role: str) -> _Draft:
     if kind in ("image", "document") and isinstance(block.get("source"), dict):
         return _media(block, block["source"])
     return {"kind": Kind.OPAQUE, "extra": json_text(block), "editable": False}
+
+
+def _referred(block: Message) -> Iterator[str]:
+    """Names of tools that a reference, or the result of the provider's tool search, makes known."""
+    content = block.get("content")
+    found = content.get("tool_references") if isinstance(content, dict) else None
+    for one in found if isinstance(found, list) else [block]:
+        if isinstance(one, dict) and isinstance(one.get("tool_name"), str):
+            yield one["tool_name"]
 
 
 def _media(block: Message, source: Message) -> _Draft:

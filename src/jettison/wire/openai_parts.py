@@ -73,6 +73,7 @@ class Block(NamedTuple):
     bound: bool = False
     ident: str = ""
     """Tells blocks without text apart."""
+    reveals: tuple[str, ...] = ()
 
 
 def word(value: Any) -> str:
@@ -111,7 +112,8 @@ def to_items(blocks: Sequence[Block], message: int, unit: int, step: int, role: 
     """Items of one message; the first carries its framing."""
     made = []
     fixed, full = FRAME, Fidelity.FULL
-    for part, (kind, slot, text, name, call, weight, extra, note, editable, failed, bound, ident) in enumerate(blocks):
+    for part, block in enumerate(blocks):
+        kind, slot, text, name, call, weight, extra, note, editable, failed, bound, ident, reveals = block
         place, weight, written = item_id(message, part, text or ident or extra), weight + fixed, False
         if kind is Kind.RESULT:
             written = text == INTERRUPTED
@@ -120,7 +122,7 @@ def to_items(blocks: Sequence[Block], message: int, unit: int, step: int, role: 
         # fmt: off
         made.append(item_of(
             place, kind, text, message, part, unit, step, role, name, call, weight, extra, note, editable, failed,
-            bound, written, slot, full,
+            bound, written, slot, full, reveals,
         ))
         # fmt: on
         fixed = 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jettison.errors import InvalidInput, Problem
-from jettison.items import SUMMARY_SLOT, Item, Kind
+from jettison.items import COMPACTION, SUMMARY_SLOT, Item, Kind
 from jettison.wire.base import Cursor, Inserted, Message, Rendered, Repaired, json_text
 from jettison.wire.media import image_size, label, openai_image_tokens
 from jettison.wire.openai_parts import (
@@ -76,7 +76,8 @@ class OpenAIResponses:
             sort = sort_of(message)
             unit, name = walk.take(message, sort)
             role = word(message.get("role")) if sort else ""
-            role = role or ("tool" if is_answer(sort) else "assistant" if is_model(message, sort) else "")
+            ours = is_answer(sort) or (sort == "tool_search_output" and message.get("execution") == "client")
+            role = role or ("tool" if ours else "assistant" if is_model(message, sort) else "")
             groups.append(to_items(_blocks(message, sort, name), index, unit, walk.step, role))
             cursors.append(walk.cursor(index + 1))
         return groups, cursors
@@ -247,7 +248,9 @@ def _blocks(message: Message, sort: str, name: str | None, weigh: bool = True) -
         tokens, note, ident = openai_image_tokens(size, None), label("image", size, None), f"{len(data)}{data[-512:]}"
         blocks = [Block(Kind.MEDIA, (), fixed=tokens, note=note, editable=False, ident=ident)]
     elif sort == "compaction":
-        blocks = [opaque((), message.get("encrypted_content"), weigh)]
+        blocks = [opaque((), message.get("encrypted_content"), weigh)._replace(note=COMPACTION)]
+    elif sort == "tool_search_output":
+        return [opaque((), message, weigh)._replace(reveals=tuple(_listed(message.get("tools"))))]
     elif sort in _SERVER_TOOLS:
         text, fixed = lighten(rest_of(message, _KNOWN)) if weigh else ("", 0)
         return [Block(Kind.OPAQUE, (), text, _name_of(message, sort), fixed=fixed, editable=False)]
@@ -263,6 +266,14 @@ def _blocks(message: Message, sort: str, name: str | None, weigh: bool = True) -
 
 def _texts(parts: Any) -> list[str]:
     return [text for part in parts if (text := part_text(part))] if isinstance(parts, list) else []
+
+
+def _listed(tools: Any) -> Iterator[str]:
+    """Names of tools that a search found, those in a namespace too; an MCP server goes by its label."""
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict):
+            yield from filter(None, (word(tool.get("name")) or word(tool.get("server_label")),))
+            yield from _listed(tool.get("tools"))
 
 
 def _name_of(message: Message, sort: str) -> str:

@@ -165,6 +165,7 @@ def test_media_weighs_by_rule() -> None:
         "rules.pdf",
         "image/png 1x1",
         "image 1x1",
+        "compaction",
     ]
     assert next(item for item in items if item.note).fixed == 85
 
