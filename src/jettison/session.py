@@ -422,12 +422,18 @@ class Session:
     # the calls, as both drivers run them
 
     def _sync(self, call: Call) -> Fitted:
-        fitted: Fitted = drive(self._gate, partial(self._turn, call, self._background.start))
+        from jettison.nesting import nesting_named
+
+        with nesting_named(self.wire, call):
+            fitted: Fitted = drive(self._gate, partial(self._turn, call, self._background.start))
         return fitted
 
     async def _async(self, call: Call) -> Fitted:
+        from jettison.nesting import nesting_named
+
         begin = partial(self._turn, call, self._background.start_task)
-        fitted: Fitted = await drive_async(self._gate, begin, partial(self._heavy, call))
+        with nesting_named(self.wire, call):
+            fitted: Fitted = await drive_async(self._gate, begin, partial(self._heavy, call))
         return fitted
 
     def _heavy(self, call: Call) -> bool:
