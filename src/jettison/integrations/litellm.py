@@ -110,7 +110,8 @@ class JettisonLogger(CustomLogger, _Fitting):
         wire = _wire(call_type)
         if wire is None or not kwargs.get(_FIELDS[wire]):
             return None
-        elsewhere = bool(kwargs.get("previous_response_id"))
+        pointers = ("previous_response_id", *(["conversation"] if wire == "openai-responses" else []))
+        elsewhere = any(map(kwargs.get, pointers))
         if elsewhere and self._vault is None:
             return None
         if elsewhere and not _named(kwargs):
