@@ -168,7 +168,7 @@ def _check_output(found: Findings, index: int, message: Message, call_id: str | 
 
 
 def repair(messages: Sequence[Message], remote: bool = False) -> Repaired:
-    """Drop empties, orphan outputs and stranded reasoning, resolve duplicates, answer dead calls.
+    """Drop empties, orphan outputs and stranded reasoning, resolve duplicates, answer dead calls, add empty summaries.
 
     Dead is a call after whose run the conversation went on with a user message or another turn; the trailing
     ones may still be running and stay open, like approvals and calls that no text can answer.
@@ -177,7 +177,10 @@ def repair(messages: Sequence[Message], remote: bool = False) -> Repaired:
     kept: dict[int, Message] = {}
     for index, message in enumerate(messages):
         filled = _filled(message)
-        if filled is not message:
+        if sort_of(message) == "reasoning" and message.get("summary") is None:
+            filled = {**message, "summary": []}
+            notes.append((index, "an empty summary added"))
+        elif filled is not message:
             notes.append((index, "empty message dropped" if filled is None else "empty content removed"))
         if filled is not None:
             kept[index] = filled

@@ -247,6 +247,14 @@ def test_check_from_a_border_knows_the_calls_before_it() -> None:
     assert [(p.position, p.kind) for p in WIRE.check(history, start=3)] == [("input[2]", "pending")]
 
 
+def test_repair_adds_the_summary_that_reasoning_must_have() -> None:
+    bare = {key: value for key, value in think().items() if key != "summary"}
+    assert rules([USER, bare, SAID]) == [("input[1]", "structure")]
+    repaired = WIRE.repair([USER, bare, SAID])
+    assert repaired.messages == [USER, {**bare, "summary": []}, SAID]
+    assert repaired.notes == ["input[1]: an empty summary added"]
+
+
 def test_repair_answers_dead_calls_and_leaves_the_trailing_ones() -> None:
     history = [USER, think(), call("x"), call("y"), out("x"), USER, call("z")]
     repaired = WIRE.repair(history)
@@ -366,7 +374,9 @@ def test_garbage_never_raises(messages: list[Any]) -> None:
 
 
 IDS = st.sampled_from("xyz")
-ONE = st.sampled_from([USER, SAID, think(), {"role": "user", "content": ""}, {"role": "assistant", "content": []}])
+BARE = {"type": "reasoning", "id": "r9", "encrypted_content": "gAAA"}
+EMPTY = [{"role": "user", "content": ""}, {"role": "assistant", "content": []}]
+ONE = st.sampled_from([USER, SAID, think(), BARE, *EMPTY])
 ALMOST = ONE | st.builds(call, IDS) | st.builds(out, IDS, st.sampled_from(["ok", "error: aborted"]))
 ALMOST |= st.builds(ask, st.just("p")) | st.builds(allow, st.just("p"))
 
