@@ -148,7 +148,9 @@ def _check_answer(
         answered.add(key)
     elif key in answered:
         found.add(index, where, "a call has exactly one output", "keep one output", call_id=call_id)
-    elif not (referred and key):  # else the call may be among what is on the server
+    elif referred and key:  # the call may be among what is on the server
+        answered.add(key)
+    else:
         rule = f"a {sort} has its {'request' if sort in _KEPT_APART else 'call'} before it"
         advice = "drop it or restore its call; where that is on the server, say with prior_tokens= what that weighs"
         found.add(index, where, rule, advice, call_id=call_id)
@@ -232,14 +234,18 @@ def _resolve(kept: dict[int, Message], notes: list[tuple[int, str]], remote: boo
             current[key][0].append(index)
         elif key in current and key:
             current[key][1].append(index)
-        elif is_answer(sort) and not (referred and key):
+        elif is_answer(sort) and referred and key:
+            current[key] = ([], [index])
+            groups.append(current[key])
+        elif is_answer(sort):
             del kept[index]
             notes.append((index, "output dropped: no such call before it"))
     silent: list[int] = []
     for calls, outputs in groups:
         call, output = settle(len(calls), [kept[index].get("output") for index in outputs])
         if len(calls) > 1 or len(outputs) > 1:
-            notes.append((calls[0], f"{len(calls)} calls and {len(outputs)} outputs of one call_id, one of each kept"))
+            said = f"{len(calls)} calls and {len(outputs)} outputs of one call_id, one of each kept"
+            notes.append(((calls or outputs)[0], said))
         if not outputs and sort_of(kept[calls[call]]) in _ANSWERABLE:
             silent.append(calls[call])
         for index in (*calls[:call], *calls[call + 1 :], *outputs[:output], *outputs[output + 1 :]):

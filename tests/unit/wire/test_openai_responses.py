@@ -242,6 +242,12 @@ def test_answers_to_what_is_on_the_server_stand_together() -> None:
     assert [group[0].unit for group in WIRE.parse(history)[0]] == [0, 0, 1, 2, 2]
 
 
+def test_a_call_on_the_server_has_one_output_too() -> None:
+    twice = [out("x", "error: aborted"), out("x", "41"), USER]
+    assert [p.position for p in WIRE.check(twice, remote=True)] == ["input[1]"]
+    assert WIRE.repair(twice, remote=True).messages == twice[1:]
+
+
 def test_check_from_a_border_knows_the_calls_before_it() -> None:
     history = [{"role": "user", "content": ""}, call("x"), call("y"), USER, out("x")]
     assert [(p.position, p.kind) for p in WIRE.check(history, start=3)] == [("input[2]", "pending")]
@@ -388,6 +394,8 @@ def test_repair_leaves_no_broken_structure(messages: list[Message]) -> None:
     assert rules(repaired.messages, "structure") == []
     again = WIRE.repair(repaired.messages)
     assert (again.messages, again.notes) == (repaired.messages, [])
+    there = WIRE.repair(messages, remote=True).messages
+    assert not [p for p in WIRE.check(there, remote=True) if p.kind == "structure"]
 
 
 @settings(max_examples=400, deadline=None)
