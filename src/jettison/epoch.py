@@ -236,12 +236,13 @@ class Run(Ledger):
             unit for unit in self.view.units if unit.index < tail and unit.index not in far and not self.frozen(unit)
         ]
         sealed = {item.id for unit in evictable if unit.index < self.request.sealed for item in unit.items}
+        early = {item.id for item in far_items if item.unit < self.request.sealed}
         self.to_mark(evictable, min(low, self.later_mark(space) if sealed else self.first_mark))
         if self.total() > self.view.limit:
             escalate(self)
         if self.total() >= before:
             return self.outcome("none", self.request.sealed)
-        return self.outcome("minor" if sealed and sealed.isdisjoint(self.fresh) else "major", tail)
+        return self.outcome("minor" if sealed and (sealed | early).isdisjoint(self.fresh) else "major", tail)
 
     @property
     def first_mark(self) -> float:

@@ -171,7 +171,7 @@ class StandingReader:
                 _provided(item, state)
                 continue
             call = calls.get(item.call_id) if item.kind is Kind.RESULT else None
-            if item.kind is Kind.RESULT and call is None:
+            if item.kind is Kind.RESULT and call is None and item.call_id is not None:  # none: of a legacy function
                 state.answers = (*state.answers, item.id)
             if call is None or item.synthetic or item.is_error:
                 continue

@@ -141,3 +141,8 @@ def test_only_the_latest_compaction_is_held(wire, compaction):
     old, new = ("OPS-771", "OPS-772") if wire == "anthropic" else ("cmp_1", "cmp_2")
     assert new in text
     assert old not in text
+
+
+def test_a_result_of_the_legacy_form_answers_nothing_on_a_server():
+    messages = [user("Go."), said("Hm."), {"role": "function", "name": "run", "content": "ok"}, user("And now?")]
+    assert not any("server" in reason for reason, _ in held(fit(messages, budget=500)))
