@@ -220,13 +220,17 @@ def _released(op: Operation, task: Task) -> Operation:
 
 
 def _in_force(constraints: Sequence[Constraint], task: Task, places: dict[str, Span]) -> Iterator[Constraint]:
-    """Each constraint once, whatever its case and white space, less the released ones; then the declared ones."""
-    said: set[str] = set()
+    """Each constraint once, whatever its case and white space, less the released ones; then the declared ones.
+
+    Said again it is held where it was said last: between the two it may have been lifted.
+    """
+    newest: dict[str, Constraint] = {}
     for constraint in constraints:
-        key = " ".join(constraint.text.lower().split())
-        if key not in said and constraint.text not in task.released:
-            said.add(key)
-            yield constraint
+        if constraint.text not in task.released:
+            key = " ".join(constraint.text.lower().split())
+            newest.pop(key, None)
+            newest[key] = constraint
+    yield from newest.values()
     for text in task.constraints:
         yield Constraint(text, places.get(text), "declared")
 

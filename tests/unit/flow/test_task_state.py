@@ -60,6 +60,20 @@ def test_a_constraint_is_a_verbatim_span_with_its_source():
         assert items[span.item].text[span.start : span.end] == constraint.text
 
 
+@pytest.mark.parametrize(
+    ("ban", "leave"),
+    [
+        ("Do not push to main.", "You may only push to main now."),
+        ("Не пушь в main.", "Пушить можно только в main, релиз горит."),
+    ],
+)
+def test_a_ban_said_again_is_held_where_it_was_said_last(ban, leave):
+    state, items = read(join(user(ban), says("ok"), user(leave), says("ok"), user(f"{ban.upper()} Thanks.")))
+    assert [constraint.text for constraint in state.constraints] == [leave, ban.upper()]
+    places = [list(items).index(constraint.span.item) for constraint in state.constraints]
+    assert places == [2, 4]
+
+
 def test_pasted_data_binds_nobody():
     log = "2026-01-01 ERROR you must never see this\n09:00:00 INFO do not retry\n{ only: true }"
     assert not read(user(f"What is this?\n{log}"))[0].constraints
