@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from jettison.flow.imperatives import is_imperative
+from jettison.flow.leaning import named_things
 from jettison.flow.patterns import compiled
 
 __all__ = ["Turn", "acknowledges", "turn_of"]
@@ -15,12 +16,18 @@ class Turn(IntEnum):
 
     EMPTY = 0
     """Thanks, a greeting, "go on": the goal is what it was."""
-    ASKS = 1
+    PASTED = 1
+    """Data without a word: it stands for the goal only until something is said."""
+    NUDGES = 2
+    """ "Try again", "where you left off": names nothing, as `EMPTY`, but stands for the goal where there was none."""
+    ASKS = 3
     """A question in passing ("which file did you change?"): the goal is what it was, if there was one."""
-    SAYS = 2
-    CHANGES = 3
+    LEANS = 4
+    """An order that names nothing of its own ("fix it"): the goal is what it was, and what it leans on is one."""
+    SAYS = 5
+    CHANGES = 6
     """A change of course ("instead ..."): current until the next one, whatever is said in between."""
-    REPLACES = 4
+    REPLACES = 7
     """The goal so far is dropped ("forget that, now ...")."""
 
 
@@ -93,9 +100,15 @@ def turn_of(sentences: list[str]) -> Turn:
     if any(compiled(_REPLACES).search(sentence) for sentence in said):
         rest = [compiled(_REPLACES).sub("", sentence) for sentence in said]
         return Turn.REPLACES if any(len(text.strip(" .,!;:—-")) > 3 for text in rest) else Turn.SAYS
+    asks = all(map(_asks, said))
+    named = named_things(said)
+    if named == 0 and not asks:
+        return Turn.NUDGES
     if any(map(_changes, said)):
         return Turn.CHANGES
-    return Turn.ASKS if all(map(_asks, said)) else Turn.SAYS
+    if asks:
+        return Turn.ASKS
+    return Turn.LEANS if named == 1 else Turn.SAYS
 
 
 def _asks(sentence: str) -> bool:

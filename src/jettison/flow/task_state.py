@@ -35,12 +35,14 @@ class _Said:
 
     original: Unit | None = None
     """The turn with the goal that the task began with, or that replaced it."""
+    firm: Turn = Turn.EMPTY
+    """What that turn was: one that only asked, nudged or pasted data gives way to the first request."""
     turned: Unit | None = None
     """The latest turn that changed the course."""
     latest: Unit | None = None
     """The newest turn that says more than "go on"."""
     asked: Unit | None = None
-    """A question in passing, newer than that."""
+    """A question or an order in passing, newer than that."""
     constraints: list[Constraint] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)
     """Results by tool."""
@@ -51,16 +53,19 @@ class _Said:
     step: int = 0
 
     def copy(self) -> _Said:
-        parts = (self.original, self.turned, self.latest, self.asked)
+        parts = (self.original, self.firm, self.turned, self.latest, self.asked)
         lists = list(self.spoken), list(self.waiting)
         return _Said(*parts, list(self.constraints), dict(self.answered), *lists, self.step)
 
     def turn(self, unit: Unit, turn: Turn) -> None:
         """Take in a user turn."""
-        if turn is Turn.EMPTY:
+        if turn is Turn.EMPTY or (turn < Turn.SAYS and self.firm > Turn.PASTED):
+            if turn is Turn.ASKS or turn is Turn.LEANS:
+                self.asked = unit
+            if turn is Turn.LEANS:
+                self.firm = Turn.SAYS  # "fix it": the question it leans on was the task
             return
-        if turn is Turn.ASKS and self.latest is not None:
-            self.asked = unit
+        if turn is Turn.PASTED and self.original is not None:
             return
         self.asked = None
         if turn is Turn.REPLACES:
@@ -69,7 +74,10 @@ class _Said:
             self.turned = unit
         elif turn is Turn.CHANGES:
             self.turned = unit
-        self.original = self.original or unit
+        if self.original is None or self.firm < Turn.SAYS:
+            self.original, self.firm = unit, min(turn, Turn.SAYS)
+            if turn > Turn.PASTED and _names_a_number(unit):
+                self.firm = Turn.SAYS
         self.latest = unit
 
 
@@ -153,7 +161,7 @@ class TaskReader:
         lines = [item.text[start:end] for item in unit.of(Kind.USER) for start, end in self.reading(item).prose]
         if not lines:
             said = [item.text for item in unit.of(Kind.USER) if item.text.strip()]
-            return Turn.EMPTY if all(map(acknowledges, said)) else Turn.SAYS  # pasted data
+            return Turn.EMPTY if all(map(acknowledges, said)) else Turn.PASTED
         return turn_of(lines)
 
     def _constraints(self, item: Item) -> Iterator[Constraint]:
@@ -211,6 +219,11 @@ class TaskReader:
             ends = [f"{limit.steps} steps from step {step} have passed"] if limit.steps is not None else []
             ends += [f"{limit.call} has answered"] if limit.call is not None else []
             yield Pin(what, " or ".join(ends))
+
+
+def _names_a_number(unit: Unit) -> bool:
+    """Whether a turn has a number: "where is ORD-17?" is the subject of what follows, "do you know CSV?" is not."""
+    return any(map(str.isdigit, "".join(item.text for item in unit.of(Kind.USER))))
 
 
 def _released(op: Operation, task: Task) -> Operation:

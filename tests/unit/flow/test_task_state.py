@@ -138,7 +138,12 @@ PASSING = [
     *("👍", "👌 !", "lgtm", "hm, why?", "Looks good to me!", "пойдёт", "норм", "отлично, спс", "ага, понял"),
     *("What time is it?", "Which file did you change?", "How are you?", "Как дела?", "Почему упал тест?"),
 ]
-REQUESTS = ["Can you book the van?", "Could you check it please?", "Можешь перенести счета?", "Не мог бы ты проверить?"]
+REQUESTS = [
+    "Can you book the van?",
+    "Could you check the oven?",
+    "Можешь перенести счета?",
+    "Не мог бы ты проверить оплату?",
+]
 
 
 @pytest.mark.parametrize("text", PASSING)
@@ -158,6 +163,76 @@ def test_nor_does_a_greeting_become_the_first_goal(text):
 @pytest.mark.parametrize("text", REQUESTS)
 def test_a_request_in_the_form_of_a_question_is_a_goal(text):
     assert goals(user(TENT), says("ok"), user(NEXT), says("ok"), user(text)) == [TENT, text]
+
+
+GREETINGS = ["Привет! Ты умеешь работать с CSV?", "Hello, do you know pandas?", "Можешь помочь?", "你好吗？"]
+NUDGES = [
+    *("жду", "делай", "Продолжаем.", "Попробуй ещё раз.", "Ну давай, сделай", "Resume the task.", "try again", "y"),
+    *(
+        "Continue where you left off.",
+        "Keep working on it",
+        "Weiter bitte",
+        "continúa por favor",
+        "继续吧",
+        "계속해줘",
+        "استمر",
+    ),
+]
+LEANING = [
+    "Я вернулся.",
+    "retest",
+    "Fix it.",
+    "Could you check it please?",
+    "деплой",
+    "Исправь это сам",
+    "Проверь ещё раз",
+]
+
+
+@pytest.mark.parametrize("greeting", GREETINGS)
+def test_a_question_that_came_first_gives_way_to_the_first_request(greeting):
+    assert goals(user(greeting), says("Yes."), user(TENT), says("ok"), user(NEXT)) == [TENT, NEXT]
+    assert greeting.endswith(goals(user(greeting))[0])
+
+
+def test_a_first_question_about_a_number_is_the_subject_of_what_follows():
+    assert goals(user("Where is order ORD-17?"), says("There."), user(NEXT)) == ["Where is order ORD-17?", NEXT]
+
+
+@pytest.mark.parametrize("text", NUDGES)
+def test_a_go_on_in_any_words_leaves_the_goal_as_it_was(text):
+    assert goals(user(TENT), says("ok"), user(NEXT), says("ok"), user(text), says("so"), user(text)) == [TENT, NEXT]
+    assert goals(user("Do you know CSV?"), says("Yes."), user(TENT), says("ok"), user(text)) == [TENT]
+
+
+@pytest.mark.parametrize("text", LEANING)
+def test_an_order_that_names_nothing_is_kept_beside_the_goal_it_leans_on(text):
+    found = goals(user(TENT), says("ok"), user(NEXT), says("ok"), user(text))
+    assert found in ([TENT, NEXT], [TENT, NEXT, text])
+
+
+def test_the_question_that_an_order_leans_on_is_the_task():
+    question, later = "Почему упал тест?", "Перенеси счета клиента в архив."
+    found = goals(user(question), says("Там ошибка."), user("Почини."), says("Готово."), user(later))
+    assert found == [question, later]
+
+
+@pytest.mark.parametrize(
+    "text", ["Deploy v2", "Fix the tests.", "Напиши тест", "修复登录测试", "Use `main`", "retry billing.py"]
+)
+def test_a_short_request_that_names_something_is_the_goal(text):
+    assert goals(user(TENT), says("ok"), user(NEXT), says("ok"), user(text)) == [TENT, text]
+
+
+LOG = "\n".join(f"10:00:{n:02} INFO scan id={n} ms={n * 7}" for n in range(30))
+
+
+@pytest.mark.parametrize("data", [LOG, '{"rows": [1, 2, 3], "of": 17}', "x = f(1);\ny = g(x);", "QUJD" * 40])
+def test_pasted_data_is_the_goal_only_until_something_is_said(data):
+    assert goals(user(data)) == [data[:1_200]]
+    assert goals(user(data), says("noted"), user(TENT)) == [TENT]
+    assert goals(user(data), says("noted"), user("Why is it slow?")) == ["Why is it slow?"]
+    assert goals(user(TENT), says("ok"), user(data), says("noted"), user(NEXT)) == [TENT, NEXT]
 
 
 @pytest.mark.parametrize("text", ["Where is order ORD-17?", "Почему упал тест?"])
