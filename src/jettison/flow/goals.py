@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from jettison.flow.clauses import commands
 from jettison.flow.imperatives import is_imperative
-from jettison.flow.leaning import named_things
+from jettison.flow.leaning import named_things, own_words
 from jettison.flow.patterns import compiled
 
-__all__ = ["Turn", "acknowledges", "turn_of"]
+__all__ = ["Turn", "acknowledges", "dropped", "is_only_about", "turn_of"]
 
 
 class Turn(IntEnum):
@@ -57,11 +58,26 @@ _LEAD = (
 _REPLACES = (
     rf"{_LEAD}(?:(?:forget|scrap|drop|abandon|skip|ignore|never ?mind|cancel) (?:(?:about )?(?:that|it|this|"
     rf"all that|everything|all of (?:it|that))\b|what i (?:said|asked))|"
-    r"change of plans?\b|new (?:task|plan|goal)\b|the plan (?:has )?changed\b|i(?:['’]ve| have)? changed my mind\b|"
+    r"change of plans?\b|(?:new|different) (?:task|plan|goal|assignment)\b|something else ?[:—-]|"
+    r"the plan (?:has )?changed\b|i(?:['’]ve| have)? changed my mind\b|"
     r"забудь(?:те)? (?:об этом|про это|это|вс[её]|о ней|о н[её]м|о них)|отбой\b|(?:я )?передумал[аи]?\b|"
-    r"новая задача\b|смена планов\b|"
+    r"забудь(?:те)?(?! *,? *(?:что|как)\b)(?= *[,.!;:—-]| и )|"
+    r"(?:нов|друг)(?:ая|ое|ой) (?:задача|задание|цель|план)\b|другое ?[:—-]|смена планов\b|"
     r"планы (?:из|по)менялись\b|оставим это\b|брось(?:те)? это\b)"
 )
+_WHAT = r"(?P<what>(?:(?!\b(?:and|и)\b)[^,.;:!?\n—]){3,60}"
+# What is given up by its name: "never mind the report", «отчёт больше не нужен».
+_DROPS = (
+    rf"{_LEAD}(?:(?:forget|scrap|abandon|never ?mind|cancel)(?: about)?|(?:stop|quit|cease) (?:working on|with)|"
+    r"(?:no (?:more |longer any )?need for)|(?:i|we) no longer (?:need|want)|"
+    r"(?:забудь|забей|забудем)(?:те)? (?:про|об?)|отбой по|"
+    r"(?:отмени|отменяй|отменяем|брось|бросай|бросаем|прекрати|прекращай|прекращаем|останови|останавливай)(?:те)?"
+    rf"(?: работ[уы])?(?: (?:над|с|по))?) {_WHAT})",
+    rf"{_LEAD}(?!(?:in|on|for|at|в|на|из|для|по|с|к|у|об?) ){_WHAT}?) (?:(?:is|are) "
+    r"(?:no longer|not) (?:needed|required|necessary|relevant|wanted)\b|"
+    r"(?:больше|уже|теперь) не (?:нуж[енан]\w*|актуал\w+|требу\w+|надо)|отменяется\b|отменяются\b)",
+)
+_AND = r"[,;:—]|\b(?:and|then|also|и|а|потом|затем|ещё|также)\b"
 _CHANGES = (
     r"\binstead\b|\brather than\b|\bon second thought\b|\bfrom now on\b|\bswitch (?:over )?to\b|\bnext task\b|"
     rf"{_LEAD}(?:now|let['’]s) (?:let['’]s|please|do|work|i (?:want|need|would)|you|we|move)\b|"
@@ -109,6 +125,40 @@ def turn_of(sentences: list[str]) -> Turn:
     if asks:
         return Turn.ASKS
     return Turn.LEANS if named == 1 else Turn.SAYS
+
+
+def dropped(sentences: list[str]) -> frozenset[str]:
+    """Words that name what a turn gives up while it asks for something else; none, where it gives up nothing."""
+    for place, sentence in enumerate(sentences):
+        for form in _DROPS:
+            match = compiled(form).match(sentence)
+            words = own_words(match["what"]) if match is not None else ()
+            if match is not None and words:
+                rest = [sentence[match.end() :], *sentences[:place], *sentences[place + 1 :]]
+                return frozenset(words) if any(map(own_words, rest)) else frozenset()
+    return frozenset()
+
+
+def is_only_about(sentences: list[str], words: frozenset[str]) -> bool:
+    """Whether a goal asks for one thing, which has these words: a goal that asks for more is not given up by one."""
+    said = [sentence for sentence in sentences if not acknowledges(sentence)]
+    if len(said) != 1 or any(map(_orders, compiled(_AND).split(said[0])[1:])):
+        return False
+    named = own_words(said[0])
+    return all(any(_same(word, other) for other in named) for word in words)
+
+
+def _orders(piece: str) -> bool:
+    first = piece.lower().split(maxsplit=1)[:1]
+    return commands(piece) or any(map(is_imperative, first))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two words differ in their endings at most: a plural's s, or three letters of a Russian case."""
+    short, long = sorted((one, other), key=len)
+    if one.isascii():
+        return long in (short, f"{short}s", f"{short}es")
+    return len(long) - len(short) <= 3 and len(short) > 3 and long.startswith(short[: max(4, len(short) - 2)])
 
 
 def _asks(sentence: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["named_things"]
+__all__ = ["named_things", "own_words"]
 
 LONGEST_LEANING = 120
 """Characters of a turn that can lean on another; what is said at more length says something of its own."""
@@ -17,7 +17,7 @@ _GRAMMAR = (
     "over back is are was were be been being am do does did done have has had will would can could should may might "
     "must let lets let's i'm i'll i've i'd it's that's you're we're we'll not no don't again once more now still just "
     "also too only already yet soon later please pls plz ok okay yes y yep yup k well right all some something "
-    "anything everything thing things one same "
+    "any anything everything thing things one same "
     "я ты вы мы он она оно они меня тебя вас нас мне тебе вам нам его её ее их ему ей им это этого этому этим этом эта "
     "эту этой эти этих тот того том тому тем та ту те тех то всё все всего весь вся сам сама что чего чём как где "
     "когда куда зачем почему и а но или да нет не ни же ли бы б ведь ну вот так там тут здесь в во на с со к ко по за "
@@ -56,7 +56,11 @@ def named_things(sentences: Iterable[str]) -> int | None:
         room -= len(sentence)
         if room < 0 or _OWN.search(sentence):
             return None
-        for word in _WORD.findall(sentence.lower().replace("’", "'")):
-            if word not in _LEANING:
-                found += 2 if len(word) > _UNSPACED_WORD and _UNSPACED.search(word) else 1
+        for word in own_words(sentence):
+            found += 2 if len(word) > _UNSPACED_WORD and _UNSPACED.search(word) else 1
     return found
+
+
+def own_words(sentence: str) -> list[str]:
+    """The words of a sentence, lower case, that are no grammar and no "go on"."""
+    return [word for word in _WORD.findall(sentence.lower().replace("’", "'")) if word not in _LEANING]

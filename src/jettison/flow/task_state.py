@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 
-from jettison.flow.goals import Turn, acknowledges, turn_of
+from jettison.flow.goals import Turn, acknowledges, dropped, is_only_about, turn_of
 from jettison.flow.operations import OperationReader
 from jettison.flow.places import PlaceReader
 from jettison.flow.prose import rules_of
@@ -79,6 +79,13 @@ class _Said:
             if turn > Turn.PASTED and _names_a_number(unit):
                 self.firm = Turn.SAYS
         self.latest = unit
+
+    def drop(self, given_up: Callable[[Unit], bool], unit: Unit) -> None:
+        """Let goals go that a turn gave up by name; what it asks for takes their place."""
+        if self.original is not None and self.original is not unit and given_up(self.original):
+            self.original = unit
+        if self.turned is not None and self.turned is not unit and given_up(self.turned):
+            self.turned = unit
 
 
 @dataclass
@@ -155,10 +162,21 @@ class TaskReader:
                 elif kind is Kind.RESULT and item.name:
                     said.answered[item.name] = said.answered.get(item.name, 0) + 1
             if spoke:
-                said.turn(unit, self._turn(unit))
+                self._heard(unit, said)
+
+    def _heard(self, unit: Unit, said: _Said) -> None:
+        """A user turn: what it does to the goal, and which goals it gives up by their names."""
+        turn = self._turn(unit)
+        said.turn(unit, turn)
+        words = dropped(self._lines(unit)) if turn >= Turn.SAYS else None
+        if words:
+            said.drop(lambda goal: is_only_about(self._lines(goal), words), unit)
+
+    def _lines(self, unit: Unit) -> list[str]:
+        return [item.text[start:end] for item in unit.of(Kind.USER) for start, end in self.reading(item).prose]
 
     def _turn(self, unit: Unit) -> Turn:
-        lines = [item.text[start:end] for item in unit.of(Kind.USER) for start, end in self.reading(item).prose]
+        lines = self._lines(unit)
         if not lines:
             said = [item.text for item in unit.of(Kind.USER) if item.text.strip()]
             return Turn.EMPTY if all(map(acknowledges, said)) else Turn.PASTED

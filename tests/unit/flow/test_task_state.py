@@ -128,6 +128,80 @@ def test_a_goal_that_was_dropped_is_no_goal(change):
     assert " ".join(goals(user(TENT), says("Done."), user(change))) == change
 
 
+REPORT = {"ru": "Собери отчёт по складу.", "en": "Compile the stock report."}
+GIVEN_UP = {
+    "ru": """
+Забудь, теперь напиши тест.
+Нет, другое: напиши тест.
+Новое задание: напиши тест.
+Отчёт больше не нужен. Напиши тест.
+Отчёт уже не актуален, напиши тест.
+Прекрати работу над отчётом, напиши тест.
+Останови отчёт и напиши тест.
+Забудь про отчёт, напиши тест.
+Отмени отчёт, напиши тест.
+Отчёт отменяется, напиши тест.""",
+    "en": """
+New assignment: write a test.
+Something else: write a test.
+Never mind the report, write a test.
+Forget about the report and write a test.
+Cancel the report, write a test.
+The report is no longer needed. Write a test.
+The stock report is not required, write a test.
+Stop working on the report and write a test.
+No need for the report any more, write a test.
+We no longer need the reports, write a test.""",
+}
+NOT_GIVEN_UP = {
+    "ru": """
+Забудь, что я говорил про цвет, и поправь шапку.
+Отмени заказ ORD-2, потом проверь склад.
+Письмо больше не нужно. Напиши тест.
+Отчёт по кассе больше не нужен. Напиши тест.
+Отчёт больше не нужен.
+В отчёте больше не нужен столбец цены, убери его.
+Останови сервер и собери логи.""",
+    "en": """
+Never mind the typo, go on with the totals.
+Cancel order ORD-2 and check the stock.
+The letter is no longer needed. Write a test.
+The cash report is no longer needed. Write a test.
+The report is no longer needed.
+The price column is no longer needed in the report, drop it.
+Stop the server and collect the logs.
+Is the report no longer needed? Write a test.""",
+}
+
+
+@pytest.mark.parametrize("language", ["ru", "en"])
+def test_a_goal_that_was_given_up_by_its_name_is_no_goal(language):
+    goal = REPORT[language]
+    kept = [text for text in GIVEN_UP[language].split("\n")[1:] if goal in goals(user(goal), says("ok"), user(text))]
+    assert kept == []
+    lost = [
+        text for text in NOT_GIVEN_UP[language].split("\n")[1:] if goal not in goals(user(goal), says("ok"), user(text))
+    ]
+    assert lost == []
+
+
+@pytest.mark.parametrize(
+    ("goal", "change"),
+    [
+        ("Собери отчёт по складу и напиши клиенту.", "Отчёт больше не нужен. Напиши тест."),
+        ("Compile the stock report and mail it to the client.", "Never mind the report, write a test."),
+        ("Compile the stock report. Then migrate the invoices.", "Cancel the report, write a test."),
+    ],
+)
+def test_a_goal_that_asks_for_more_is_not_given_up_by_one_of_it(goal, change):
+    assert " ".join(goals(user(goal), says("ok"), user(change))) == f"{goal} {change}"
+
+
+def test_giving_up_a_change_of_course_leaves_the_original():
+    change, dropped = "Instead draft the stock report.", "Never mind the report, book the van."
+    assert goals(user(TENT), says("ok"), user(change), says("ok"), user(dropped)) == [TENT, dropped]
+
+
 def test_dropping_a_later_request_leaves_the_original():
     asked, change = "And check the sleeping bag.", "Forget that, tell me about stoves."
     assert goals(user(TENT), says("ok"), user(asked), says("ok"), user(change)) == [TENT, change]
