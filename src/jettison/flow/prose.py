@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from jettison.flow.constraints import constraint_cue
-from jettison.flow.quoting import repeated
+from jettison.flow.quoting import maybe_printed, printed, repeated
 
 __all__ = ["LONGEST_CONSTRAINT", "is_data", "rules_of", "sentences"]
 
@@ -53,18 +53,43 @@ def rules_of(text: str) -> Iterator[tuple[int, int, bool]]:
     """(start, end, False) of each sentence that is prose; (start, end, True) of each piece that binds."""
     quoted = iter(repeated(text))
     hidden = next(quoted, None)
+    line, told = slice(0, 0), False
     for start, end in sentences(text):
-        line = text[start:end]
-        if is_data(line):
+        if start >= line.stop:
+            last, line = line, slice(start, _line_end(text, start))
+            told = _told(text, last, line)
+        if is_data(text[start:end]):
             continue
         yield start, end, False
         while hidden is not None and hidden[1] <= start:
             hidden = next(quoted, None)
-        if hidden is not None and hidden[0] <= start:
+        if told or (hidden is not None and hidden[0] <= start and end <= hidden[1]):
             continue
-        cue = constraint_cue(line)
+        cue = constraint_cue(text[start:end])
         if cue is not None:
             yield *_around(text, start, end, start + cue), True
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)
+
+
+def _told(text: str, last: slice, line: slice) -> bool:
+    """Whether a program says a line. Where a person may say it as well, the line before or the one behind decides."""
+    said = text[line][:LONGEST_CONSTRAINT]
+    if printed(said):
+        return True
+    if not maybe_printed(said):
+        return False
+    following = text[line.stop + 1 : _line_end(text, line.stop + 1)]
+    joined = last.stop > 0 and not text[last.stop + 1 : line.start].strip(" \t")
+    return _is_foreign(following) or (joined and _is_foreign(text[last]))
+
+
+def _is_foreign(line: str) -> bool:
+    line = line[:LONGEST_CONSTRAINT].strip()
+    return bool(line) and (printed(line) or is_data(line))
 
 
 def _around(text: str, start: int, end: int, cue: int) -> tuple[int, int]:
