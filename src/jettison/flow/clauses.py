@@ -56,4 +56,6 @@ def commands(clause: str) -> bool:
     first = words[0].strip("*_`.,:") if words else ""
     if first in IMPERATIVE_EN or clause.lower().startswith(("make sure", "be sure")):
         return True
+    if clause.isascii():
+        return False
     return bool(compiled(IMPERATIVE_RU).search(clause) or compiled(INFINITIVE).search(clause))

@@ -16,7 +16,7 @@ import phrasings_unseen as unseen
 import pytest
 from reading import read, user
 
-from jettison.flow import constraints
+from jettison.flow import clauses, constraints
 from jettison.flow.constraints import constraint_cue
 from jettison.flow.imperatives import is_imperative
 from jettison.flow.prose import rules_of
@@ -209,6 +209,14 @@ def test_a_rule_in_quoted_code_is_still_prose_for_the_goal():
     state, _ = read(user("Why does this fail?\n```\nassert x, 'must be positive'\n```"))
     assert next(span.text for span in state.goals) == "Why does this fail?"
     assert not state.constraints
+
+
+@pytest.mark.parametrize("cue", ["nothing else ", "only ", "не было только ", "должен был "])
+def test_a_text_of_cues_that_do_not_bind_is_not_read_cue_by_cue(monkeypatch, cue):
+    looked = []
+    monkeypatch.setattr(constraints, "clause", lambda *at: looked.append(at) or clauses.clause(*at))
+    assert constraint_cue(cue * 4_000) is None
+    assert 0 < len(looked) <= 4 * 16
 
 
 IMPERATIVES = "пушь деплой шли мержи катай ломай роняй лезь удали ешь дропайте форсируй спамь трожь пусти"
