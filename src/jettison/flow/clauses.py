@@ -6,10 +6,14 @@ from jettison.flow.cues_en import IMPERATIVE_EN, LEAD_IN, OBLIGED_EN, PREPOSITIO
 from jettison.flow.cues_ru import IMPERATIVE_RU, INFINITIVE
 from jettison.flow.patterns import compiled
 
-__all__ = ["REACH", "clause", "commands", "opens", "tells"]
+__all__ = ["MOST_CUES", "REACH", "clause", "commands", "opens", "tells"]
 
 REACH = 300
 """Characters around a cue in which its clause is looked for: bounds the work on a text without a full stop."""
+
+MOST_CUES = 16
+"""Cues of one kind that are looked at in a sentence: bounds the work on a text of nothing else. In the recorded sets
+and in our lists of phrasings the first cue of its kind decided each of 679 times."""
 
 _BORDER = (
     r"[,;:()\[\]–—*•]|(?<!\w)-(?!\w)|^\s*\d+[.)]|\b(?:and|but|so|then|because|that|when|if|и|а|но|чтобы|что|если|"

@@ -9,16 +9,14 @@ from itertools import islice
 
 from jettison.flow import cues_en as en
 from jettison.flow import cues_ru as ru
-from jettison.flow.clauses import REACH, clause, commands, opens, tells
-from jettison.flow.imperatives import is_imperative
+from jettison.flow import direct
+from jettison.flow.clauses import MOST_CUES, REACH, clause, commands, opens, tells
+from jettison.flow.cues_other import cue_of_others
+from jettison.flow.imperatives import is_imperative, is_our_deed
 from jettison.flow.patterns import compiled
 from jettison.flow.quoting import without_told_words
 
 __all__ = ["constraint_cue"]
-
-MOST_CUES = 16
-"""Cues of one kind that are looked at in a sentence: bounds the work on a text of nothing else. In the recorded sets
-and in our lists of phrasings the first cue of its kind decided each of 679 times."""
 
 # A limit binds unless it is told of the past.
 _LIMIT = (
@@ -26,19 +24,6 @@ _LIMIT = (
     r"(?:cannot|can't|can not) exceed|(?:cap (?:it|them|\S+ \S+)) at|a maximum of|не более|не больше|не позднее|"
     r"не позже|не раньше|не свыше|максимум|не превыша(?:ть|й|йте)|не дороже|не дольше)\b|\b(?:(?<!pro )max(?:imum)?"
     r"\.?:?(?: of)? [€$£]?|макс\. ?|не выше |в пределах )\d|\d[\d.,]* ?(?:\w+|[€$£%])? max(?:imum)?\b"
-)
-_FAR_EAST = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-_FAR_EASTERN = (
-    r"不要|请勿|请不|禁止|必须|不得|不许|只能|务必|切勿|一定要|ないでください|しないで|てはいけ|必ず|だけに|"
-    r"하지 ?마|지 ?마세요|지 ?마십시오|금지|반드시"
-)
-_WESTERN = (
-    r"\b(?:nunca|no debes?|prohibido|solamente|niemals|auf keinen fall|darf nicht|nur wenn|verboten|unbedingt|jamais|"
-    r"interdit|il ne faut pas|uniquement|nur nach|sólo si)\b"
-)
-_WESTERN_STEMS = (
-    *("nunca", "no debe", "prohibido", "solamente", "niemals", "auf keinen", "darf nicht", "nur wenn", "verboten"),
-    *("unbedingt", "jamais", "interdit", "il ne faut", "uniquement", "nur nach", "sólo si"),
 )
 _TAG = r"[,;]?\s*(?:ok|okay|right|please|alright|yes|ладно|хорошо|да|договорились|пожалуйста)\s*[?？]$"
 _MARKER = r"\s*(?:[-*•–—+▪◦☐✗❌🚫]\s+|\(?(?:\d{1,3}|[a-zа-я])[.)]\s+|\[[ xх]\]\s+|#{1,6}\s+|>\s+)+"
@@ -71,10 +56,9 @@ def _cue(sentence: str) -> int | None:
     """Where a sentence without emphasis binds."""
     lower = sentence.lower()
     english, russian = _kinds(lower, en.STEMS_EN), _kinds(lower, ru.STEMS_RU) if not sentence.isascii() else set()
-    others = _at(_WESTERN, sentence) if any(map(lower.__contains__, _WESTERN_STEMS)) else None
-    if others is None and not sentence.isascii() and _at(_FAR_EAST, sentence) is not None:
-        others = _at(_FAR_EASTERN, sentence)
-    if not english and not russian and others is None:
+    others = cue_of_others(sentence, lower)
+    forms = _kinds(lower, direct.STEMS)
+    if not english and not russian and not forms and others is None:
         return None
     sentence = without_told_words(sentence)
     marker = compiled(_MARKER).match(sentence)
@@ -90,7 +74,7 @@ def _cue(sentence: str) -> int | None:
         if tag is None:
             return None
         sentence = sentence[: tag.start()]
-    found = [at + skipped for at in _places(sentence, english, russian) if at is not None]
+    found = [at + skipped for at in _places(sentence, english, russian, forms) if at is not None]
     found += [others] if others is not None else []
     return max(0, min(found)) if found else None
 
@@ -100,7 +84,7 @@ def _kinds(lower: str, stems: dict[str, tuple[str, ...]]) -> set[str]:
     return {kind for kind, words in stems.items() if any(map(lower.__contains__, words))}
 
 
-def _places(sentence: str, english: set[str], russian: set[str]) -> Iterator[int | None]:
+def _places(sentence: str, english: set[str], russian: set[str], forms: set[str]) -> Iterator[int | None]:
     """Where each rule finds its cue; only rules for kinds that may be there are asked."""
     if english:
         sentence = compiled(en.IDLE_EN).sub(_filler, sentence)
@@ -112,6 +96,8 @@ def _places(sentence: str, english: set[str], russian: set[str]) -> Iterator[int
     for kind, rule in _RULES_RU.items():
         if kind in russian:
             yield rule(sentence)
+    if forms:
+        yield from direct.places(sentence, forms)
 
 
 def _limit(sentence: str) -> int | None:
@@ -137,7 +123,7 @@ def _strong(cues: str, sentence: str) -> int | None:
     orders = cache(partial(commands, sentence))
     for match in _cues(cues, sentence):
         lead, rest = clause(sentence, match.start())
-        if compiled(_FIRST).search(lead):
+        if compiled(_FIRST).search(compiled(ru.HELPED_RU).sub("", lead)):
             continue
         if compiled(ru.PAST_RU).search(f"{lead} {rest}") and not orders():
             continue  # it is told how something was
@@ -251,6 +237,7 @@ def _weak(cues: str, sentence: str) -> int | None:
             or (match.group().lower().startswith(("nothing", "ничего", "и ничего")) and orders())
             or (opens(lead) and commands(after))
             or compiled(f"{en.OBLIGED_EN}|{ru.OBLIGED_RU}").search(f"{lead} {rest}")
+            or any(map(is_our_deed, compiled(r"\w+м(?:ся)?\b").findall(f"{lead} {rest}")))
         ):
             return match.start()
     return None

@@ -118,7 +118,8 @@ NO_NEWS_EN = (
     r"pressure|pain|known|time|money|progress|matches|match|errors?|issues?|warnings?|output|effect|evidence|trace|"
     r"history|questions?|complaints?|objections?|choice|hope|records?|receipt|booking|reservation|access|internet|"
     r"connection|clear|symptoms?|fever|wi-?fi|id)\b|(?:i|we|it|that|this|these|the|he|she|they|you|my|your|there|just|please|"
-    r"sorry|but|not|no|and|or|ok|a|an|what|more than|later than|less than)\b|more\W*$|\S+ ?(?:\S+ )?(?:so far|yet|"
+    r"sorry|but|not|no|and|or|ok|a|an|"
+    r"es|hay|tengo|entiendo|what|more than|later than|less than)\b|more\W*$|\S+ ?(?:\S+ )?(?:so far|yet|"
     r"since|for (?:\w+ )?(?:\w+ )?(?:days?|weeks?|hours?|months?|years?))\b|"
     r"(?:other )?(?:changes?|updates?|data|emails?|mails?|messages?|calls?)\W*$)|"
     r"\b(?:i|we|he|she|they|it|(?:is|are)(?! to\b)|was|were|has|have|had|does|did|will|would|can|could|seems?|seemed|"
@@ -145,7 +146,7 @@ _VERBS = (
     "refrain remain rely remove rename replace reply report request reserve respond restart restrict retry return "
     "reuse revert review rewrite run save scan schedule search select sell send set share ship show sign sort speak "
     "spend start state stay stick stop store submit summarise summarize switch take talk tell test touch transfer "
-    "translate treat try turn update upgrade upload use verify wait work wrap write"
+    "translate treat try turn update upgrade upload use verify wait work wrap write back"
 )
 IMPERATIVE_EN = frozenset(_VERBS.split())
 _LEADS = (

@@ -6,7 +6,9 @@ past tense's as often as an imperative's, its verbs are listed.
 
 from __future__ import annotations
 
-__all__ = ["is_imperative"]
+import re
+
+__all__ = ["is_imperative", "is_our_deed"]
 
 # Nobody is held to "не волнуйся", and these are other parts of speech.
 _OTHER_WORDS = (
@@ -60,3 +62,58 @@ def is_imperative(word: str) -> bool:
     if word.endswith("шь"):
         return word[-3] not in "еи"
     return word.endswith(_ENDINGS + _SOFT) or word.endswith(_STEMS_IN_OJ)
+
+
+# Nobody orders to know, to be able or to manage; nouns and adjectives that end as these verbs do.
+_STATES = (
+    *("зна", "узна", "вид", "пон", "мож", "смож", "хот", "успе", "помн", "вспомн", "име", "получ", "спеш", "торопи"),
+    *("дума", "бо", "счита", "ожида", "слыш", "наход", "найд", "встреч", "встрет", "буд", "стои", "жив", "чувств"),
+    *(
+        "представл",
+        "располага",
+        "нужда",
+        "сомнева",
+        "возража",
+        "настаива",
+        "претенд",
+        "теря",
+        "сдад",
+        "уме",
+        "влез",
+        "попада",
+        "впечатл",
+    ),
+    *("увер", "спим", "болим", "верим", "едим", "сид", "леж", "начн", "уйд", "прид", "сдела", "дойд", "про", "соглас"),
+)
+_PROVISO = ("провод", "прописыв", "продолжа", "продл", "прове", "прода", "пробу")
+_OTHERS = (
+    "всем совсем своем моем твоем нашем вашем чем зачем ничем тем кем нем днем огнем путем конем объем прием заем наем "
+    "водоем подъем единым одним синим чужим общим рабочим большим меньшим лучшим худшим хорошим старшим младшим свежим "
+    "похожим прошлым любым самим этим своим моим твоим нашим вашим"
+)
+_OTHER_FORMS = frozenset(_OTHERS.split())
+_DONE = re.compile(
+    r"(?:с|по|до|пере|об|за|у|от|про|вы|на|раз|под)(?:дела|дума|лома|работа|чита|игра|гада|веща)ем|(?:по|об)меняем"
+)
+_ADJECTIVE = re.compile(r"\w*(?:[кгх]им|[стджшхврйн]ним|[уюая]щим|вшим|[ае]йшим)")
+_PREFIXED = re.compile(r"(?:по|от|за|вы|при|ис|из|до|об|раз|рас|под|пере)\w{3,}")
+_GOING = re.compile(r"\w*(?:вод|нос|ход|воз|лаз|езж|став)им")
+
+
+def is_our_deed(word: str) -> bool:
+    """Whether a word, lower case, is a verb of what "we" do: «трогаем», «пишем», not «знаем», «успеем», «сделаем».
+
+    What is done once is no order but a forecast («не закроем»): known by a prefix where the ending does not tell.
+    """
+    word = word.lower().replace("ё", "е").removesuffix("ся")
+    if (
+        (len(word) < 5 and not word.endswith(("ьем", "шлем")))
+        or word in _OTHER_FORMS
+        or (word.startswith(_STATES) and not word.startswith(_PROVISO))
+    ):
+        return False
+    if word.endswith(("аем", "яем", "уем", "юем", "еем")):
+        return _DONE.fullmatch(word) is None
+    if not word.endswith(("ем", "им")) or _ADJECTIVE.fullmatch(word):
+        return False
+    return _PREFIXED.fullmatch(word) is None or _GOING.fullmatch(word) is not None

@@ -46,7 +46,7 @@ def is_data(line: str) -> bool:
     if _DATA.match(line) or (len(line) >= 60 and _BLOB.search(line)) or (line.count("=") > 1 and _PAIRS.search(line)):
         return True
     letters = sum(map(str.isalpha, line))
-    return letters < 0.5 * len(line) or not _WORDY.search(line)
+    return letters < 0.5 * (len(line) - line.count(" ")) or not _WORDY.search(line)
 
 
 def rules_of(text: str) -> Iterator[tuple[int, int, bool]]:
