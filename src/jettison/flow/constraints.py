@@ -57,7 +57,7 @@ def _cue(sentence: str) -> int | None:
     lower = sentence.lower()
     english, russian = _kinds(lower, en.STEMS_EN), _kinds(lower, ru.STEMS_RU) if not sentence.isascii() else set()
     others = cue_of_others(sentence, lower)
-    forms = _kinds(lower, direct.STEMS)
+    forms = _kinds(lower, direct.STEMS_ASCII if sentence.isascii() else direct.STEMS)
     if not english and not russian and not forms and others is None:
         return None
     sentence = without_told_words(sentence)

@@ -14,7 +14,7 @@ from jettison.flow.cues_ru import FIRST_RU, HELPED_RU, LEAD_IN_RU, PAST_RU
 from jettison.flow.imperatives import is_imperative, is_our_deed
 from jettison.flow.patterns import compiled
 
-__all__ = ["STEMS", "places"]
+__all__ = ["STEMS", "STEMS_ASCII", "places"]
 
 _DAY_EN = (
     r"(?:(?:the )?(?:end|close) of|eod\b|eow\b|noon\b|midnight\b|tonight\b|tomorrow\b|today\b|next week\b|"
@@ -164,6 +164,10 @@ STEMS = {
     "each time": ("перед ",),
     "we": ("не ",),
 }
+STEMS_ASCII = {
+    kind: stems for kind, words in STEMS.items() if (stems := tuple(stem for stem in words if stem.isascii()))
+}
+"""The stems that a text of ASCII alone can have."""
 
 
 def places(sentence: str, kinds: set[str]) -> Iterator[int | None]:
