@@ -6,10 +6,11 @@ where it was put as long as what it is for is open, and goes at the next epoch a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jettison.compressors.shape import shape
+from jettison.flow.borders import found, says_as
 from jettison.flow.dependencies import is_keyish
 from jettison.flow.segments import Segment, segment
 from jettison.items import NOTE, SUMMARY_SLOT, Fidelity, Item, Kind, Unit, turn_of
@@ -47,9 +48,11 @@ class Note:
             return self.text == handover
         return any(op.id in self.operations for op in (*task.open_operations, *_declared(task)))
 
-    def holds(self, lock: Protection) -> bool:
-        """Whether it says what a lock keeps. A hand-over only names what there is."""
-        return bool(self.operations) and (lock.text in self.text if lock.text else lock.item in self.items)
+    def holds(self, lock: Protection, source: str) -> bool:
+        """Whether it says what a lock keeps on an item with the text `source`. A hand-over only names what there is."""
+        if not self.operations:
+            return False
+        return says_as(source, lock.text)(self.text) if lock.text else lock.item in self.items
 
     def item(self, last: Item) -> Item:
         """The item of the note; `last` is the last one of its message."""
@@ -116,13 +119,18 @@ def noted(locks: Locks, view: View, plan: Plan, notes: Sequence[Note]) -> Locks:
     """The locks, where an earlier call evicted what an open operation needs: held by a note, or elsewhere."""
     if not plan.decisions or not (view.task.open_operations or any(_declared(view.task))):
         return locks
-    asked = {lock for _, lock in _asked(view)}
+    asked, texts = {lock for _, lock in _asked(view)}, _texts(view)
     return Locks(
         tuple(
-            _now(lock, view, plan, notes) if lock in asked and _lapsed(lock, plan) else lock
+            _now(lock, view, plan, notes, texts) if lock in asked and _lapsed(lock, plan, texts) else lock
             for lock in locks.protections
         )
     )
+
+
+def _texts(view: View) -> dict[str, str]:
+    """By item: its text before anything was cut."""
+    return {item.id: item.text for item in view.items}
 
 
 def _declared(task: TaskState) -> Iterator[Operation]:
@@ -149,32 +157,33 @@ def wanted(view: View) -> set[str]:
     return {lock.text for _, lock in _asked(view)}
 
 
-def _now(lock: Protection, view: View, plan: Plan, notes: Sequence[Note]) -> Protection:
-    if any(note.holds(lock) for note in notes):
+def _now(lock: Protection, view: View, plan: Plan, notes: Sequence[Note], texts: Mapping[str, str]) -> Protection:
+    if any(note.holds(lock, texts.get(lock.item, "")) for note in notes):
         return replace(lock, level="noted")
-    return _elsewhere(lock, view, plan) or lock
+    return _elsewhere(lock, view, plan, texts) or lock
 
 
-def _lapsed(lock: Protection, plan: Plan) -> bool:
+def _lapsed(lock: Protection, plan: Plan, texts: Mapping[str, str]) -> bool:
     """Whether what the lock keeps was evicted by an earlier call."""
     decision = plan.decisions.get(lock.item)
     if decision is None or decision.fidelity is Fidelity.FULL:
         return False
     if lock.whole:
         return decision.fidelity is Fidelity.GONE
-    return decision.fidelity is Fidelity.GONE or lock.text not in decision.text
+    return decision.fidelity is Fidelity.GONE or not says_as(texts.get(lock.item, ""), lock.text)(decision.text)
 
 
-def _elsewhere(lock: Protection, view: View, plan: Plan) -> Protection | None:
+def _elsewhere(lock: Protection, view: View, plan: Plan, texts: Mapping[str, str]) -> Protection | None:
     """The lock on another item that still says the same, the newest first."""
     if not lock.text:
         return None
+    says = says_as(texts.get(lock.item, ""), lock.text)
     for item in reversed(view.items):
-        if lock.text not in item.text or item.kind is Kind.REASONING:
+        if item.kind is Kind.REASONING or not says(item.text):
             continue
         decision = plan.decisions.get(item.id)
-        if decision is None or (decision.fidelity is not Fidelity.GONE and lock.text in decision.text):
-            start = item.text.index(lock.text)
+        if decision is None or (decision.fidelity is not Fidelity.GONE and says(decision.text)):
+            start = found(item.text, lock.text)[0]
             return replace(lock, item=item.id, start=start, end=start + len(lock.text))
     return None
 
@@ -195,10 +204,12 @@ def archived(
     if not plan.decisions:
         return None
     lost: dict[str, list[tuple[Protection, Operation]]] = {}
+    texts = _texts(view)
     for op, lock in _asked(view):
-        if lock.text in forgone or not _lapsed(lock, plan) or any(note.holds(lock) for note in notes):
+        source = texts.get(lock.item, "")
+        if lock.text in forgone or not _lapsed(lock, plan, texts) or any(note.holds(lock, source) for note in notes):
             continue
-        if _elsewhere(lock, view, plan) is None:
+        if _elsewhere(lock, view, plan, texts) is None:
             lost.setdefault(lock.item, []).append((lock, op))
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for item in view.items if lost else ():
@@ -251,10 +262,11 @@ def _excerpt(text: str, spans: Sequence[tuple[int, int]], brief: bool) -> str:
     parts = segment(text)
     if parts.structured:
         values = [text[start:end] for start, end in spans]
-        places = [next((n for n, part in enumerate(parts.segments) if value in part.text), -1) for value in values]
+        tests = [says_as(text, value) for value in values]
+        places = [next((n for n, part in enumerate(parts.segments) if says(part.text)), -1) for says in tests]
         if min(places) >= 0:
             shown = shape(parts.text, frozenset(n for at in places for n in _with_name(parts.segments, at)))
-            if len(shown) <= MOST * len(values) and all(value in shown for value in values):
+            if len(shown) <= MOST * len(values) and all(says(shown) for says in tests):
                 return shown
     windows: list[list[int]] = []
     for start, end in spans:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from jettison.flow.borders import holds
 from jettison.items import Item, Kind, is_summary
 from jettison.plan import Locks
 
@@ -123,34 +124,3 @@ def parts_of(items: Iterable[Item], locks: Locks, also_keep: Collection[str] = (
         elif item.kind in SPOKEN:
             parts.append(Part(SPOKEN[item.kind], text))
     return tuple(parts)
-
-
-def holds(text: str, value: str) -> bool:
-    """Whether a value stands in a text by itself: `ORD-1` is not in `ORD-12`, `ORD-1-B` or `XORD-1`, and `42` is in
-    `ORD-42` and not in `42.50`."""
-    at = text.find(value) if value else -1
-    while at >= 0:
-        if not _goes_on(text, at, value):
-            return True
-        at = text.find(value, at + 1)
-    return False
-
-
-def _goes_on(text: str, at: int, value: str) -> bool:
-    before, after = text[at - 1 : at] if at else "", text[at + len(value) : at + len(value) + 2]
-    if before and _joins(before) and _joins(value[0]):
-        return True
-    if not after:
-        return False
-    if _joins(after[0]) and _joins(value[-1]):
-        return True
-    if len(after) < 2 or not _joins(value[-1]):
-        return False
-    if after[0] in ".," and value[-1].isdigit():
-        return after[1].isdigit()
-    return after[0] in "-_" and _joins(after[1]) and not value.isdigit()
-
-
-def _joins(char: str) -> bool:
-    """Letters and digits of scripts that are written with spaces."""
-    return char.isalnum() and not ("\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7af")

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from jettison.flow.borders import found
 from jettison.items import Item, Kind, Unit
 from jettison.task import Span
 
-__all__ = ["PlaceReader"]
+__all__ = ["PlaceReader", "place_in"]
 
 _TEXTUAL = (Kind.RESULT, Kind.USER, Kind.INSTRUCTION, Kind.DOCUMENT)
+_ALONE = 3
+"""Added to the rank of a place (0 to 2) where the text stands by itself."""
+_BEST = _ALONE + 2
 
 
 @dataclass
 class PlaceReader:
-    """Looks for each text in each settled unit once. The newest place wins; results and user text before calls and
-    prose, and these before reasoning, which cannot stand alone in its message."""
+    """Looks for each text in each settled unit once. Where it stands by itself wins over where it is a piece of a
+    longer word (`ORD-1` in `ORD-17`); then results and user text over calls and prose, and these over reasoning, which
+    cannot stand alone in its message; then the newest place."""
 
     _units: list[Unit] = field(default_factory=list)
     _known: dict[str, tuple[int, int, Span | None]] = field(default_factory=dict)
@@ -32,28 +37,35 @@ class PlaceReader:
     def find(self, texts: Iterable[str], newest: Iterable[Unit]) -> dict[str, Span]:
         """Where each text stands; those that stand nowhere are left out."""
         last = tuple(newest)
-        found: dict[str, Span] = {}
+        places: dict[str, Span] = {}
         for text in dict.fromkeys(texts):
             done, rank, span = self._known.get(text, (0, -1, None))
             rank, span = _newest(text, self._units[done:], rank, span)
             self._known[text] = (len(self._units), rank, span)
             span = _newest(text, last, rank, span)[1]
             if span is not None:
-                found[text] = span
-        return found
+                places[text] = span
+        return places
+
+
+def place_in(text: str, items: Iterable[Item]) -> tuple[int, Span | None]:
+    """(rank, place) of the best place of a text; of equals that in the first item: give the newest first."""
+    best, place = -1, None
+    for item in items:
+        at, alone = found(item.text, text)
+        if at < 0:
+            continue
+        rank = 2 if item.kind in _TEXTUAL else 0 if item.kind is Kind.REASONING else 1
+        rank += _ALONE if alone else 0
+        if rank > best:
+            best, place = rank, Span(item.id, at, at + len(text), text)
+        if best == _BEST:
+            break
+    return best, place
 
 
 def _newest(text: str, units: Iterable[Unit], rank: int, span: Span | None) -> tuple[int, Span | None]:
-    best, place = -1, None
-    for item in _backwards(tuple(units)):
-        at = item.text.find(text)
-        if at < 0:
-            continue
-        own = 2 if item.kind in _TEXTUAL else 0 if item.kind is Kind.REASONING else 1
-        if own > best:
-            best, place = own, Span(item.id, at, at + len(text), text)
-        if best == 2:
-            break
+    best, place = place_in(text, _backwards(tuple(units)))
     return (best, place) if best >= rank and place is not None else (rank, span)
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from jettison.flow.borders import holds
+from jettison.flow.places import place_in
 from jettison.items import Item, Kind, Unit
 from jettison.plan import Locks, Plan, Protection, View
 from jettison.protocols import ItemProtector, ItemRule, Protector
@@ -190,7 +192,8 @@ def _needs(op: Operation, until: str, view: View) -> Iterator[Protection]:
                 )
             yield _span(span, f"needed by {op.name}", until)
             continue
-        carrier = next((item for item in reversed(view.items) if need in item.extra), None)
+        carriers = [item for item in reversed(view.items) if need in item.extra]
+        carrier = next((item for item in carriers if holds(item.extra, need)), carriers[0] if carriers else None)
         if carrier is not None:
             yield Protection(carrier.id, f"needed by {op.name}", until)
 
@@ -277,16 +280,5 @@ def _place(text: str, view: View) -> Span | None:
 
 
 def _find(text: str, items: Iterable[Item]) -> Span | None:
-    """The newest place where a text stands: in results and user text, else in calls, else in reasoning."""
-    fallback = thought = None
-    for item in reversed(tuple(items)):
-        at = item.text.find(text)
-        if at >= 0:
-            span = Span(item.id, at, at + len(text), text)
-            if item.kind in (Kind.RESULT, Kind.USER, Kind.INSTRUCTION, Kind.DOCUMENT):
-                return span
-            if item.kind is Kind.REASONING:
-                thought = thought or span
-            else:
-                fallback = fallback or span
-    return fallback or thought
+    """Where a text stands, by the rules of `PlaceReader`."""
+    return place_in(text, reversed(tuple(items)))[1]

@@ -14,6 +14,7 @@ from itertools import chain, repeat
 from jettison.compressors.arguments import clip
 from jettison.compressors.kinds import outline_of
 from jettison.compressors.outline import Outline
+from jettison.flow.borders import says_as
 from jettison.flow.dependencies import Flow
 from jettison.flow.sources import Source
 from jettison.gains import Gains
@@ -150,7 +151,8 @@ def _coverable(source: Source, locks: Locks, item: Item) -> bool:
     parts = source.parts
     if not parts.structured and parts.text == item.text:
         return True
-    return all(any(lock.text in part.text for part in parts.segments) for lock in locks.spans.get(item.id, ()))
+    wanted = [says_as(item.text, lock.text) for lock in locks.spans.get(item.id, ())]
+    return all(any(says(part.text) for part in parts.segments) for says in wanted)
 
 
 def _forced(source: Source, locks: Locks, item: Item) -> frozenset[int]:
@@ -161,10 +163,11 @@ def _forced(source: Source, locks: Locks, item: Item) -> frozenset[int]:
     plain = not parts.structured and parts.text == item.text
     found = set()
     for lock in spans:
+        says = says_as(source.item.text, lock.text)
         for index, part in enumerate(parts.segments):
             if plain and part.start < lock.end and part.end > lock.start:
                 found.add(index)
-            elif not plain and lock.text in part.text:
+            elif not plain and says(part.text):
                 found.add(index)
                 break
     return frozenset(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from jettison.errors import Problem
+from jettison.flow.borders import says_as
 from jettison.items import Fidelity, Item
 from jettison.plan import CheckResult, Locks, Protection, View
 from jettison.protocols import Check
@@ -25,7 +26,8 @@ def validate(
     `tokens`: of the whole request. `problems`: broken rules of the output.
     """
     kept = {item.id: item for item in items}
-    missing = [missed for lock in locks.protections if (missed := _missing(lock, kept))]
+    sources = {item.id: item.text for item in view.items}
+    missing = [missed for lock in locks.protections if (missed := _missing(lock, kept, sources))]
     for check in checks:
         missing += check(items, view)
     broken = [str(problem) for problem in problems if problem.kind == "structure"]
@@ -44,8 +46,8 @@ def validate(
     }
 
 
-def _missing(lock: Protection, kept: Mapping[str, Item]) -> str | None:
-    """What is lost of a protection, None when it is there."""
+def _missing(lock: Protection, kept: Mapping[str, Item], sources: Mapping[str, str]) -> str | None:
+    """What is lost of a protection, None when it is there. `sources`: the texts of the items before they were cut."""
     if lock.level in ("lost", "noted", "deferred"):  # it is not in its item: see `Protection.level`
         return None
     item = kept.get(lock.item)
@@ -53,6 +55,6 @@ def _missing(lock: Protection, kept: Mapping[str, Item]) -> str | None:
         return f"{lock.item} ({lock.reason}) is gone" + (f": {lock.text[:80]!r}" if lock.text else "")
     if lock.whole and lock.level == "verbatim" and item.fidelity is not Fidelity.FULL:
         return f"{lock.item} ({lock.reason}) was shortened"
-    if lock.text and lock.text not in item.text:
+    if lock.text and not says_as(sources.get(lock.item, ""), lock.text)(item.text):
         return f"{lock.item} ({lock.reason}): {lock.text[:80]!r} is not there word for word"
     return None

@@ -167,3 +167,24 @@ def test_the_chain_of_values_can_be_asked_for():
     assert (edge.value, edge.producer, edge.consumer) == ("rf-20931", result.item, asked.item)
     assert edge.argument == "ticket"
     assert edge in session.dependencies(asked.item)
+
+
+def test_a_need_is_kept_itself_and_not_inside_a_longer_id():
+    longer = call(2, "get_order", {"id": 2}, {"order": "ORD-17", "sum": 9})
+    messages = chat(call(1, "get_order", {"id": 1}, {"order": "ORD-1", "sum": 5}), longer, noise=4)
+    session = Session(Policy(budget=1_120))
+    session.fit(messages[:3])
+    session.task.begin("refund", needs=["ORD-1"])
+    fitted = session.fit(messages)
+    assert fitted.report.checks["sufficiency"].ok
+    assert '"ORD-1"' in json.dumps(fitted.messages).replace("\\", "")
+
+
+def test_of_look_alikes_in_one_result_the_one_that_is_needed_is_kept():
+    rows = [{"order": f"ORD-{n}", "note": f"row {n} of the list, nothing to see"} for n in (*range(19, 9, -1), 1)]
+    messages = chat(call(1, "list_orders", {}, {"rows": rows}), noise=4)
+    session = Session(Policy(budget=1_150))
+    session.task.begin("refund", needs=["ORD-1"])
+    fitted = session.fit(messages)
+    assert fitted.report.checks["sufficiency"].ok
+    assert '"ORD-1"' in json.dumps(fitted.messages).replace("\\", "")
