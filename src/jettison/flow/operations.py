@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from jettison.flow.answers import answers
+from jettison.flow.borders import holds
 from jettison.flow.patterns import compiled
-from jettison.flow.statuses import Status, begun, ended, is_asking, is_stopping
+from jettison.flow.statuses import Status, begun, ended
+from jettison.flow.tool_roles import is_asking, is_looking, is_polling, is_running, is_stopping
 from jettison.items import Item, Kind, Unit
 from jettison.task import Operation, Span
 
@@ -15,11 +18,12 @@ __all__ = ["TIME_OUT", "OperationReader"]
 TIME_OUT = 60
 """Steps without a word of an operation after which it is reported as timed out. The longest gap between a job's
 start and its result in the recorded sets is under half of that."""
+LONGEST_REQUEST = 2_000
+"""Characters of a call that asks for leave whose words an answer may be about."""
 
-_ANSWER = (
-    r"^\W*(?:yes|yep|approved?|i approve|go ahead|confirm(?:ed)?|i confirm|ok(?:ay)?|no|rejected?|denied|do it|"
-    r"don['’]t|"
-    r"да|одобр\w+|подтвержд\w+|согласен|согласна|нет|отклон\w+|разрешаю|можно|нельзя)\b"
+_NOT_STOPPED = (
+    r"\berror|\bfail|\bunable|\b(?:could|can|did|does)(?: ?not|n['’]t)\b|\bnot (?:found|cancel|stop|allowed|possible)|"
+    r"\"(?:ok|success)\": ?false|ошибк|не удал|нельзя|невозможно|не найден|отказано"
 )
 
 
@@ -27,10 +31,12 @@ _ANSWER = (
 class OperationReader:
     """Reads each result once, and puts what they say in order."""
 
-    _statuses: dict[str, Status | None] = field(default_factory=dict)
+    _statuses: dict[str, tuple[Status, ...]] = field(default_factory=dict)
     _ended: dict[tuple[str, str], bool] = field(default_factory=dict)
     _found: dict[str, Operation] = field(default_factory=dict)
     _touched: dict[str, int] = field(default_factory=dict)
+    _calls: dict[str, str] = field(default_factory=dict)
+    """By operation that asks for leave: the call, which says for what."""
 
     def restart(self) -> None:
         """Forget the order of what was read, not the readings."""
@@ -50,8 +56,9 @@ class OperationReader:
         for unit in units:
             for item in unit.items:
                 if item.kind is Kind.RESULT:
-                    if found or self._begun(item) is not None:
-                        self._result(item, _call_of(item, unit), found, touched)
+                    call = _call_of(item, unit)
+                    if found or self._begun(item, call):
+                        self._result(item, call, found, touched)
                 elif found and item.kind is Kind.USER:
                     self._said(item, found, touched)
                 elif found and item.kind in (Kind.ASSISTANT, Kind.CALL):
@@ -61,55 +68,54 @@ class OperationReader:
         for key, op in found.items():
             if not op.open:
                 continue
-            asked = call is not None and (op.handle in call.text if op.handle else call.name == op.name)
-            if not asked and (not op.handle or op.handle not in item.text):
+            asked = call is not None and (holds(call.text, op.handle) if op.handle else call.name == op.name)
+            if not asked and (not op.handle or not holds(item.text, op.handle)):
                 continue
             touched[key] = item.step
-            if self._over(item, op.handle, asked) or (asked and call is not None and _stopped(item, call, op)):
+            if self._over(item, call if asked else None, op):
                 found[key] = replace(op, closed=f"result {item.id} says it is over")
-        status = self._begun(item)
-        if status is None:
-            return
-        key = status.handle or f"{item.name} {item.id}"
-        known = found.get(key)
-        if known is not None and known.open:
-            return
-        start, end = status.span
-        found[key] = Operation(
-            id=f"op:{key}",
-            name=item.name or "work",
-            needs=status.needs,
-            span=Span(item.id, start, end, item.text[start:end]),
-            step=item.step,
-            call=call.id if call is not None else None,
-            handle=status.handle,
-        )
-        touched[key] = item.step
+        for status in self._begun(item, call):
+            key = status.handle or f"{item.name} {item.id}"
+            known = found.get(key)
+            if known is None or not known.open:
+                found[key] = _operation(key, status, item, call)
+                touched[key] = item.step
+                if call is not None and is_asking(call.name or ""):
+                    self._calls[key] = call.text[:LONGEST_REQUEST]
 
     def _said(self, item: Item, found: dict[str, Operation], touched: dict[str, int]) -> None:
         """What a user turn says of open operations: news of one by its handle, or the answer to a request for leave."""
         for key, op in found.items():
             if not op.open:
                 continue
-            if op.handle and op.handle in item.text:
+            named = bool(op.handle) and holds(item.text, op.handle)
+            if named:
                 touched[key] = item.step
-                if self._over(item, op.handle, False):
-                    found[key] = replace(op, closed=f"the user says in {item.id} that it is over")
-            elif is_asking(op.name) and compiled(_ANSWER).match(item.text):
+            if named and self._told(item, op.handle):
+                found[key] = replace(op, closed=f"the user says in {item.id} that it is over")
+            elif is_asking(op.name) and answers(item.text, f"{op.handle} {self._calls.get(key, '')}"):
                 found[key] = replace(op, closed=f"the user answered in {item.id}")
 
-    def _begun(self, item: Item) -> Status | None:
-        """Whether a result says that work is under way, read once."""
+    def _begun(self, item: Item, call: Item | None) -> tuple[Status, ...]:
+        """The work that a result says is under way, read once."""
         if item.id not in self._statuses:
             reads = not item.synthetic and not item.is_error
-            self._statuses[item.id] = begun(item.text, item.name or "") if reads else None
+            given = call.text if call is not None else ""
+            self._statuses[item.id] = begun(item.text, item.name or "", given) if reads else ()
         return self._statuses[item.id]
 
-    def _over(self, item: Item, handle: str, asked: bool) -> bool:
-        """Whether a result says that work is over, read once and only where some is open."""
+    def _over(self, item: Item, call: Item | None, op: Operation) -> bool:
+        """Whether a result says that work is over, read once and only where some is open. `call`: if it names it."""
+        key = (item.id, op.handle or op.name)
+        if key not in self._ended:
+            self._ended[key] = not item.synthetic and (_stopped(item, call, op) or _says_over(item, call, op))
+        return self._ended[key]
+
+    def _told(self, item: Item, handle: str) -> bool:
+        """Whether a user turn says that work is over."""
         key = (item.id, handle)
         if key not in self._ended:
-            self._ended[key] = not item.synthetic and ended(item.text, handle, asked)
+            self._ended[key] = ended(item.text, handle, False, spoken=True)
         return self._ended[key]
 
 
@@ -120,14 +126,42 @@ def _call_of(item: Item, unit: Unit) -> Item | None:
     )
 
 
-def _stopped(item: Item, call: Item, op: Operation) -> bool:
+def _operation(key: str, status: Status, item: Item, call: Item | None) -> Operation:
+    start, end = status.span
+    return Operation(
+        id=f"op:{key}",
+        name=item.name or "work",
+        needs=status.needs,
+        span=Span(item.id, start, end, item.text[start:end]),
+        step=item.step,
+        call=call.id if call is not None else None,
+        handle=status.handle,
+    )
+
+
+def _stopped(item: Item, call: Item | None, op: Operation) -> bool:
     """Whether a call ended the operation: cancel, kill, stop, and no error."""
-    return bool(op.handle) and not item.is_error and is_stopping(call.name or "") and "rror" not in item.text[:80]
+    if call is None or not op.handle or item.is_error or not is_stopping(call.name or "", call.text):
+        return False
+    return compiled(_NOT_STOPPED).search(item.text[:200]) is None
+
+
+def _says_over(item: Item, call: Item | None, op: Operation) -> bool:
+    """Whether a result says so: of the handle, or as the answer of a call that asked for it. What another call that
+    only mentions the handle came to is its own affair, and what a shell prints is not about its command."""
+    if call is None or item.is_error:
+        return ended(item.text, op.handle, False) if op.handle else False
+    name, given = call.name or "", call.text
+    polled = not op.handle or is_polling(name, given)
+    asked = polled or is_looking(name, given) or is_stopping(name, given)
+    if asked and is_running(name, given):
+        asked = item.text[:1] in ("{", "[")
+    return ended(item.text, op.handle, asked, polled=polled)
 
 
 def _touch(item: Item, found: Mapping[str, Operation], touched: dict[str, int]) -> None:
     for key, op in found.items():
-        if op.open and op.handle and op.handle in item.text:
+        if op.open and op.handle and holds(item.text, op.handle):
             touched[key] = item.step
 
 

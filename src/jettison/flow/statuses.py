@@ -1,147 +1,85 @@
-"""What one result says of work under way: begun, with which handle, or over."""
+"""What one result or turn says of work under way: begun, with which handle, or over."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from itertools import islice
 
+from jettison.flow.borders import found, holds
 from jettison.flow.patterns import compiled
+from jettison.flow.records import Statement, statements
+from jettison.flow.status_words import (
+    DONE_WORD,
+    JOB,
+    JOB_NOUN,
+    OPEN_TEXT,
+    OPEN_WORD,
+    STARTED_WORD,
+    UNREACHED,
+    State,
+    is_told,
+    partly,
+)
+from jettison.flow.tool_roles import asks_for_leave, is_asking, is_looking, is_polling, words_of
 
-__all__ = ["Status", "begun", "ended", "is_asking", "is_reading", "is_stopping"]
+__all__ = ["Status", "begun", "ended"]
 
 LONGEST_TEXT = 600
 """Characters of a plain-text result whose beginning is searched for a status."""
-LONGEST_JSON = 40_000
-"""Characters of a JSON result about one piece of work; a larger one is data."""
+LONGEST_HEAD = 2_000
+"""Characters of a JSON result in which a word of a status is looked for before it is parsed."""
+MOST_BEGUN = 8
+"""Pieces of work that one result may begin; a longer list is data."""
+MOST_PLACES = 8
+"""Places of a handle in one text that are read."""
+MOST_WORDS = 8
+"""Words for "over" in one clause that are read."""
+REACH = 300
+"""Characters to each side of a handle in which its clause is looked for: bounds the work on a text without a stop."""
+AFTER = 40
+"""Characters behind a handle in which a word for "under way" is said of it: `exp-1 (nightly, 3 files): running`."""
+SHORT_ANSWER = 80
+"""Characters of an answer that says nothing but "done"."""
 
-_OPEN = (
-    r"pending|queued|in[ _-]?queue|enqueued|running|in[ _-]?progress|processing|provisioning|deploying|waiting|"
-    r"on[ _-]?hold|"
-    r"await\w*(?:[ _-](?:\w+[ _-])?(?:approval|confirmation|review|payment|response|input|user|settlement))?|"
-    r"(?:requires|needs)[ _-](?:approval|confirmation|action)|(?:async[ _-])?launched|in[ _-]?flight|"
-    r"pending[ _-]\w+|not[ _-]?(?:yet[ _-])?(?:finished|complete|ready|done)|"
-    r"в очереди|в ожидании|ожида\w+|выполняется|в обработке|обрабатывается|на согласовании|на рассмотрении|"
-    r"на проверке|запущен[аоы]?|в процессе|"
-    r"принят[аоы]? в работу|требу\w+ (?:подтверждени|согласовани)\w+"
-)
-# Open only of a job: an order is `accepted` and an assignment `submitted` for good.
-_OPEN_OF_JOB = (
-    r"started|scheduled|submitted|accepted|initiated|created|принят[аоы]?|создан[аоы]?|отправлен[аоы]?|назначен[аоы]?"
-)
-_DONE = (
-    r"done|completed?|succeeded|success(?:ful(?:ly)?)?|finished|failed|failure|cancel+ed|error(?:ed)?|approved|"
-    r"rejected|denied|declined|closed|resolved|refunded|settled|expired|aborted|timed[ _-]?out|delivered|confirmed|"
-    r"merged|"
-    r"ready|killed|terminated|stopped|revoked|paid|shipped|processed|granted|"
-    r"заверш[её]н[аоы]?|готов[аоы]?|выполнен[аоы]?|отмен[её]н[аоы]?|отклон[её]н[аоы]?|одобрен[аоы]?|"
-    r"подтвержд[её]н[аоы]?|возвращ[её]н[аоы]?|"
-    r"ошибка|исполнен[аоы]?|закрыт[аоы]?|остановлен[аоы]?|зачислен[аоы]?|согласован[аоы]?|успешно|не удалось|"
-    r"отказано|доставлен[аоы]?|разрешен[аоы]?"
-)
-_STATUS_KEY = r"^(?!mergeable|workflow_state|review)(?:\w*_)?(?:status|state|phase|stage|статус|состояние)$"
-_JOB = (
-    r"ticket|job|run|operation|op|export|import|batch|deployment|deploy|build|request|approval|confirmation|"
-    r"execution|agent|shell|bash|"
-    r"process|refund|transfer|payout|query|workflow|background_task|task|тикет|заявка|задача|задание|операция|"
-    r"возврат|запрос|процесс|выгрузка"
-)
-_JOB_KEY = (
-    rf"^(?:\w+_)?(?:{_JOB})(?:_?(?:id|no|number|ref|uuid|handle|token|номер))?$|^(?:{_JOB})(?:Id|ID|Ref|Number)$|"
-    rf"^handle$|^номер_\w+$"
-)
-_HANDLE_KEY = (
-    r"(?:^|_)(?:id|uuid|ticket|job|task|run|operation|op|request|handle|token|ref|reference|number|no|key|name|agent|"
-    r"номер|заявка|тикет|задача|заказ)$|(?:Id|ID|Ticket|Ref|Number)$"
-)
-_OPEN_TEXT = (
-    rf"\b(?:(?:status|state|статус|состояние)\W{{1,4}}(?:{_OPEN})|queued|enqueued|"
-    r"(?:is|still|now) (?:running|pending|in progress|being processed)|"
-    r"(?:running|started|launched|moved) (?:in|to) (?:the )?background|background (?:task|job|agent|shell|process)|"
-    r"(?:async|background) agent launched|"
-    r"await\w* (?:\w+ )?(?:approval|confirmation|review)|waiting for (?:\w+ ){0,2}(?:approval|confirmation|review)|"
-    r"pending (?:\w+ )?approval|"
-    r"requires? (?:\w+ )?(?:approval|confirmation)|в очереди|ожида\w+ (?:\w+ )?(?:согласовани|подтверждени|одобрени|"
-    r"проверк|оплат)\w+|ещ[её] выполняется|выполняется в фоне|в обработке|на согласовании|"
-    r"(?:запущен\w*|работает) в фоне|поставлен\w* в очередь|требу\w+ (?:подтверждени|согласовани|одобрени)\w+)"
-)
-_DONE_TEXT = (
-    rf"(?:\b(?:status|state|result|статус|состояние|результат)\W{{1,6}}(?:{_DONE})\b|"
-    rf"\bexit(?:ed)?(?: with)?(?: code| status)?\W{{0,4}}\d|\bкод (?:возврата|выхода)\W{{0,3}}\d|"
-    rf"\b(?:{_JOB}|command|approval|команда|выгрузка)\b[^.\n]{{0,60}}\b(?:{_DONE})\b)"
-)
-_DONE_WORD = rf"\b(?:{_DONE})\b"
-_ASKS = r"approv|confirm|permission|consent|ask_?(?:user|human)|human_?input|escalat|соглас|подтвер"
-_HANDLE = re.compile(r"(?<![\w./-])(?=[\w-]*\d)(?=[\w-]*[A-Za-zА-Яа-я_-])[\w]+(?:-[\w]+)*(?![\w/])")
+_HANDLE = re.compile(r"(?<![\w./-])(?=[\w-]*\d)(?=[\w-]*[^\W\d]|\d+-)\w+(?:-\w+)*(?![\w/(-]|\.\w|::)")
+_NUMBER = r"[\s:=#№\"'(]{1,3}(?:(?:id|no|nr|номер|number|编号|号)\b[\s:=#№.\"']{0,3})?"
 _LABELLED = (
-    r"\b(?:id|agent_?id|job|ticket|task|run|request|pid|номер|заявк[аи]|тикет|задач[аи]|задани[ея]|"
-    r"процесс)\b\W{1,3}([\w-]*\d[\w-]*)"
+    rf"(?:\b(?:id|agent_?id|task_?id|job_?id|pid|номер)\b[\s:=#№\"'(]{{1,3}}|{JOB_NOUN}{_NUMBER}|编号[\s:：]{{0,2}})"
+    r"(\w*\d\w*(?:-\w+)*|\w+(?:-\w+)*-\w*\d\w*(?:-\w+)*)(?![\w/(-]|\.\w)"
 )
-_NOT_HANDLE = r"\d+(?:ms|s|m|h|kb|mb|gb|x|px|%)|\d{4}-\d\d-\d\d\S*|\d+[-:]\d+\S*|\d{1,2}"
-_READS = (
-    "get list search read find fetch describe query lookup show view check retrieve inspect browse select count status "
-    "grep glob ls cat head tail history"
+_NOT_HANDLE = (
+    r"\d+(?:ms|s|m|h|kb|mb|gb|x|px|%)|\d{4}-\d\d-\d\d\S*|\d+[-:]\d+\S*|\d{1,2}|test_\w+|"
+    r"(?:utf|sha|md|http|ipv|py|v)-?\d+"
 )
-_WAITS, _STOPS = (
-    "poll wait status output watch tail progress",
-    "cancel kill stop abort terminate close revoke delete withdraw",
+_CLAUSE = re.compile(r"(?<=[.!?;])\s+|\n+|(?<=[。！？；])")
+# What a shell itself says of a command that took too long, whatever the command was.
+_SENT_BEHIND = r"\W*(?:command|process|shell|task)\b[^\n]{0,30}\b(?:in|to) (?:the )?background\b"
+_EXITED = r"\bexit(?:ed)?(?: with)?(?: code| status)?\W{0,4}\d|\bкод (?:возврата|выхода)\W{0,3}\d"
+_LABELLED_DONE = (
+    rf"\b(?:status|state|result|статус|состояние|результат)\W{{1,6}}(?={DONE_WORD})|"
+    rf"\b(?:{JOB}|command|команда)\b[^.\n]{{0,60}}?(?={DONE_WORD})"
 )
-_READING, _WAITING, _STOPPING = (frozenset(words.split()) for words in (_READS, _WAITS, _STOPS))
+_GOES_ON = r"^\W*(?:it|this|that|он[ао]?|это)\b"
+_AND = re.compile(r"[\s,/]*(?:(?:and|or|и|или|und|y)\b|&|,)?\s*")
 
-# One of these stands in every text that the patterns above match: looked for first, at a hundredth of the price.
-_OPEN_STEMS = (
-    *(
-        "pending",
-        "queue",
-        "running",
-        "progress",
-        "process",
-        "started",
-        "scheduled",
-        "submitted",
-        "initiat",
-        "waiting",
-        "flight",
-    ),
-    *(
-        "provision",
-        "deploying",
-        "hold",
-        "await",
-        "requires",
-        "needs",
-        "launched",
-        "background",
-        "not ",
-        "not_",
-        "accepted",
-        "created",
-    ),
+# One of these stands in every text that says "under way": looked for first, at a hundredth of the price.
+_STEMS = (
+    *("pending", "queue", "running", "progress", "process", "started", "scheduled", "submitted", "initiat", "waiting"),
+    *("flight", "provision", "deploying", "hold", "await", "requires", "needs", "launched", "background", "not "),
+    *("not_", "accepted", "created", "review", "under way", "underway", "ongoing", "action", "notready", "notcomplete"),
+    *("ating", "arting", "stopping", "lizing", "lising", "paring", "building", "loading", "porting", "scaling"),
+    *("storing", "syncing", "indexing", "rendering", "training", "compiling", "retrying", "transcoding", "crawling"),
+    *("partial", "incomplete", "unfinished", "requested", "spawned", "dispatched", "triggered", "kicked off"),
+    *("false", "202", "wartet", "ausstehend", "bearbeitung", "warteschlange", "laeuft", "wird ", "en curso"),
+    *("en proceso", "en cola", "pendiente", "procesando", "en cours", "en attente", "em andamento", "in corso"),
 )
-_OPEN_STEMS_RU = (
-    *(
-        "очеред",
-        "ожида",
-        "выполн",
-        "обраб",
-        "соглас",
-        "рассмотр",
-        "провер",
-        "запущен",
-        "процесс",
-        "принят",
-        "требу",
-        "статус",
-    ),
-    *("состоян", "создан", "отправлен", "назначен", "работает в фоне"),
-)
-# The same for what only a text in ASCII can match of `_OPEN_TEXT`.
-_TEXT_STEMS = (
-    *("status", "state", "queued", "running", "is pending", "still pending", "now pending", "progress", "background"),
-    *("approval", "confirmation", "review", "being processed", "launched"),
+_STEMS_BEYOND_ASCII = (
+    *("очеред", "ожида", "выполн", "исполн", "обраб", "соглас", "рассм", "провер", "запуска", "запущен", "процесс"),
+    *("принят", "требу", "создан", "созда", "отправлен", "передан", "направлен", "поставлен", "назначен", "начат"),
+    *("модерац", "подтвержд", "работе", "формиру", "готов", "собира", "загруж", "заверш", "оконч", "работает в фоне"),
+    *("стартовал", "läuft", "ausgeführt", "中", "待", "중"),
 )
 
 
@@ -156,117 +94,236 @@ class Status:
     span: tuple[int, int]
 
 
-@lru_cache(maxsize=2_048)
-def _parts(name: str) -> frozenset[str]:
-    """The words of a tool's name."""
-    return frozenset(word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[а-яё]+", name))
-
-
-def is_reading(name: str) -> bool:
-    """Whether a tool only looks: its results are records of things, not work that it began."""
-    return not _parts(name).isdisjoint(_READING)
-
-
-def is_stopping(name: str) -> bool:
-    """Whether a tool ends what it is given."""
-    return not _parts(name).isdisjoint(_STOPPING)
-
-
-def is_asking(name: str) -> bool:
-    """Whether a tool asks somebody for leave."""
-    return compiled(_ASKS).search(name) is not None
-
-
-def begun(text: str, tool: str) -> Status | None:
-    """The open work that a result of `tool` speaks of. Lists of records, and records that are only read, are data."""
-    head = text[:LONGEST_TEXT]
+def begun(text: str, tool: str, arguments: str = "") -> tuple[Status, ...]:
+    """The open work that a result of `tool` speaks of. What is only read, and long lists of records, are data."""
+    structured = text[:80].lstrip()[:1] in ("{", "[")
+    head = text[: LONGEST_HEAD if structured else LONGEST_TEXT]
     low = head.lower()
-    structured = low.lstrip()[:1] in ("{", "[")
-    if not structured and low.isascii() and not _has_one(_TEXT_STEMS, low):
+    if not _has_one(_STEMS, low) and (low.isascii() or not _has_one(_STEMS_BEYOND_ASCII, low)):
+        return ()
+    polls = is_polling(tool, arguments)
+    if is_looking(tool, arguments) and not polls and not compiled(_SENT_BEHIND).match(text[:SHORT_ANSWER]):
+        return ()
+    told = statements(text) if structured else None
+    if told is not None:
+        return _begun_records(told, text, tool, polls)
+    status = _begun_text(text, head, tool)
+    return (status,) if status is not None else ()
+
+
+def _begun_records(told: Sequence[Statement], text: str, tool: str, polls: bool) -> tuple[Status, ...]:
+    about_work = _is_about_work(tool)
+    out: dict[str, Status] = {}
+    for one in told:
+        firm = one.state is State.OPEN
+        if not firm and (one.state is not State.STARTED or not (one.job or (about_work and one.handle))):
+            continue
+        if polls and not (one.job or about_work):
+            continue  # the state of a service that was asked for
+        status = _status_of(one, text, tool)
+        if status is not None:
+            out.setdefault(status.handle, status)
+    if len(out) > 1:
+        out.pop("", None)
+    return tuple(out.values()) if len(out) <= MOST_BEGUN else ()
+
+
+def _status_of(told: Statement, text: str, tool: str) -> Status | None:
+    if not told.handle:
+        at = text.find(told.word) if is_asking(tool) else -1
+        return Status("", (), (at, at + len(told.word))) if at >= 0 else None
+    at = found(text, told.handle)[0]
+    if at < 0:
         return None
-    if not _has_one(_OPEN_STEMS, low) and (low.isascii() or not _has_one(_OPEN_STEMS_RU, low)):
-        return None
-    return _begun_json(text, tool) if structured else _begun_text(text, head, tool)
+    needs = tuple(need for need in dict.fromkeys((told.handle, *told.handles)) if need in text)
+    return Status(told.handle, needs[:6], (at, at + len(told.handle)))
 
 
 def _begun_text(text: str, head: str, tool: str) -> Status | None:
-    match = compiled(_OPEN_TEXT).search(head)
-    if match is None or (is_reading(tool) and _parts(tool).isdisjoint(_WAITING)):
-        return None
-    start = head.rfind("\n", 0, match.start()) + 1
-    line = head[start:].split("\n", 1)[0]
-    labelled = [found.group(1) for found in compiled(_LABELLED).finditer(head)]
-    handles = tuple(dict.fromkeys([*labelled, *(_handles(line) or _handles(head[: match.start()]))]))[:4]
+    handles: tuple[str, ...] = ()
+    match = compiled(OPEN_TEXT).search(head)
+    if match is not None:
+        start = head.rfind("\n", 0, match.start()) + 1
+        line = head[start:].split("\n", 1)[0]
+        handles = (*_labelled(head), *(_handles(line) or _handles(head[: match.start()])))
+    if not handles and len(text) <= LONGEST_TEXT:  # a report, a listing or a file speaks of much that runs
+        clause = next((clause for clause in _clauses(head) if _tells_open(clause, tool)), "")
+        handles = (*_labelled(clause), *_handles(clause))
+    handles = tuple(dict.fromkeys(handles))[:4]
     if handles:
-        at = text.find(handles[0])
+        at = found(text, handles[0])[0]
         return Status(handles[0], handles, (at, at + len(handles[0])))
-    asks = is_asking(tool) or compiled(_ASKS).search(match.group()) is not None
+    asks = match is not None and (is_asking(tool) or asks_for_leave(match.group()))
     return Status("", (), (start, start + len(line.rstrip()))) if asks and len(text) <= LONGEST_TEXT else None
 
 
-def _begun_json(text: str, tool: str) -> Status | None:
-    reads = is_reading(tool) and _parts(tool).isdisjoint(_WAITING)
-    for record in _parsed(text):
-        state = _state(record)
-        if state is None:
-            continue
-        firm = compiled(rf"^\W*(?:{_OPEN})\b").match(state) is not None
-        if not firm and not compiled(rf"^\W*(?:{_OPEN_OF_JOB})\b").match(state):
-            continue
-        handles = {key: str(value) for key, value in record.items() if _names(key, value)}
-        jobs = [value for key, value in handles.items() if compiled(_JOB_KEY).match(key)]
-        if not jobs and (reads or not firm):
-            continue
-        if not handles:
-            at = text.find(state) if is_asking(tool) else -1
-            if at >= 0:
-                return Status("", (), (at, at + len(state)))
-            continue
-        handle = jobs[0] if jobs else next(iter(handles.values()))
-        at = text.find(handle)
-        if at >= 0:
-            needs = tuple(dict.fromkeys((handle, *handles.values())))
-            return Status(handle, tuple(need for need in needs if need in text)[:6], (at, at + len(handle)))
-    return None
+def _tells_open(clause: str, tool: str) -> bool:
+    """Whether a clause says that something with a handle is under way."""
+    handles = (*_labelled(clause), *_handles(clause))
+    if not handles:
+        return False
+    noun = _is_about_work(tool) or compiled(JOB_NOUN).search(clause) is not None
+    match = compiled(OPEN_WORD).search(clause)
+    if match is not None and not noun:
+        end = clause.find(handles[0]) + len(handles[0])
+        match = match if end <= match.start() <= end + AFTER else None
+    if match is None and noun:
+        match = compiled(STARTED_WORD).search(clause)
+    if match is None or not (is_told(clause, *match.span(), False) or partly(clause)):
+        return False
+    return not any(is_told(clause, *done.span(), False) for done in compiled(DONE_WORD).finditer(clause))
 
 
-def ended(text: str, handle: str, asked: bool) -> bool:
-    """Whether a result says that the work with this handle is over. `asked`: its call named the handle."""
-    if text[:80].lstrip()[:1] in ("{", "["):
-        records = list(_parsed(text, deep=True))
-        about = [record for record in records if handle and _is_of(record, handle, asked)]
-        if not about and not asked and handle:
+def ended(text: str, handle: str, asked: bool, *, polled: bool = False, spoken: bool = False) -> bool:
+    """Whether a text says that the work with this handle is over.
+
+    `asked`: its call asked for the handle, so that it need not be repeated. `polled`: that call waits for work, so
+    that a bare success is its state. `spoken`: a user says it, who also asks, wishes and orders.
+    """
+    told = statements(text) if text[:80].lstrip()[:1] in ("{", "[") else None
+    if told is not None:
+        return _ended_records(told, text, handle, asked, polled)
+    clauses = list(_about(text, handle)) if handle else []
+    if clauses:
+        return _ended_clauses(clauses, handle, asked, spoken)
+    if (handle and not asked) or compiled(UNREACHED).search(text[:LONGEST_TEXT]):
+        return False
+    return _ended_answer(text[:LONGEST_TEXT], polled or not handle, len(text))
+
+
+def _ended_records(told: Sequence[Statement], text: str, handle: str, asked: bool, polled: bool) -> bool:
+    about = [one for one in told if handle and (handle in one.handles if asked else one.handles[:1] == (handle,))]
+    named = bool(about)
+    if not about:
+        if handle and not asked:
             return False
-        states = [state for record in about or records[:2] if (state := _state(record)) is not None]
-        done, begun_ = compiled(rf"^\W*(?:{_DONE})\b").match, compiled(rf"^\W*(?:{_OPEN})\b").match
-        return bool(states) and any(map(done, states)) and not any(map(begun_, states))
-    head = text[:LONGEST_TEXT]
-    at = text.find(handle) if handle else -1
-    if at >= LONGEST_TEXT:
-        start = text.rfind("\n", 0, at) + 1
-        head = text[start : start + LONGEST_TEXT].split("\n", 1)[0]
-    if compiled(_OPEN_TEXT).search(head) is not None:
+        about = [one for one in told[:3] if not _is_like(one.handle, handle)]
+        if len(about) < len(told[:3]) or compiled(UNREACHED).search(text[:LONGEST_HEAD]):
+            return False
+    if any(one.state in (State.OPEN, State.STARTED) for one in about):
         return False
-    if compiled(_DONE_TEXT).search(head) is not None:
+    if any(one.state is State.DONE for one in about):
         return True
-    near = (
-        rf"{re.escape(handle)}[^\n]{{0,80}}?{_DONE_WORD}|{_DONE_WORD}[^\n]{{0,40}}?{re.escape(handle)}"
-        if handle
-        else _DONE_WORD
-    )
-    return re.search(near, head, re.IGNORECASE) is not None
+    bare = text.count("{") == 1 and "[" not in text and not any(one.word.lower() == "error" for one in about)
+    return bool(about) and polled and (named or bare)
 
 
-def _is_of(record: Mapping[str, Any], handle: str, asked: bool) -> bool:
-    """Whether a record is that of the handle, and does not just mention it."""
-    handles = [str(value) for key, value in record.items() if _names(key, value)]
-    return handle in handles if asked else handles[:1] == [handle]
+def _is_like(other: str, handle: str) -> bool:
+    """Whether a handle is another one of the same kind: `exp-12` beside `exp-1`."""
+    prefix = re.match(r"[^\W\d]*", handle)
+    return bool(other and prefix and prefix.group() and other.startswith(prefix.group()))
 
 
-def _names(key: str, value: Any) -> bool:
-    if type(value) not in (str, int) or not 3 <= len(str(value)) <= 120:
+def _ended_clauses(clauses: Iterable[str], handle: str, asked: bool, spoken: bool) -> bool:
+    """What clauses say in which the handle stands, or that go on after one."""
+    over = False
+    for clause in clauses:
+        if compiled(OPEN_TEXT).search(clause) or _is_open(clause):
+            return False
+        lost = compiled(UNREACHED).search(clause) is not None
+        for match in islice(compiled(DONE_WORD).finditer(clause), MOST_WORDS):
+            start, end = match.span()
+            if lost and not compiled(r"^\W{1,3}(?:(?:has|was|is|had) )?$").match(_after(clause[:start], handle)):
+                continue
+            if is_told(clause, start, end, spoken) and (_is_subject(clause, start, end, handle, asked)):
+                over = True
+        over = over or (not spoken and compiled(_EXITED).search(clause) is not None)
+    return over
+
+
+def _is_open(clause: str) -> bool:
+    match = compiled(OPEN_WORD).search(clause)
+    return match is not None and is_told(clause, *match.span(), False)
+
+
+def _after(before: str, handle: str) -> str:
+    at = before.rfind(handle)
+    return before[at + len(handle) :] if at >= 0 else ""
+
+
+def _is_subject(clause: str, start: int, end: int, handle: str, asked: bool) -> bool:
+    """Whether a done word at `start` to `end` is said of the handle, and not of another one in the clause."""
+    places = [(match.start(), match.end()) for match in _HANDLE.finditer(clause)]
+    if asked:
+        places = [place for place in places if _is_like(clause[slice(*place)], handle)]
+    places = [place for place in places if not compiled(_NOT_HANDLE).fullmatch(clause[slice(*place)])]
+    at = clause.find(handle)
+    while at >= 0:
+        places = [place for place in places if place[1] <= at or place[0] >= at + len(handle)]
+        places.append((at, at + len(handle)))
+        at = clause.find(handle, at + len(handle))
+    places.sort()
+    before = [place for place in places if place[1] <= start]
+    group = _joined(clause, before[::-1]) if before else _joined(clause, [place for place in places if place[0] >= end])
+    named = [clause[slice(*place)] for place in group]
+    return handle in named or not places
+
+
+def _joined(clause: str, places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The first of some places, and those that an "and" joins to it."""
+    group = places[:1]
+    for place in places[1:]:
+        first, second = sorted((group[-1], place))
+        if not _AND.fullmatch(clause, first[1], second[0]):
+            break
+        group.append(place)
+    return group
+
+
+def _ended_answer(head: str, polled: bool, length: int) -> bool:
+    """What an answer says that names nothing."""
+    if compiled(OPEN_TEXT).search(head) is not None:
         return False
-    return compiled(_HANDLE_KEY).search(key) is not None or compiled(_JOB_KEY).match(key) is not None
+    clauses = list(_clauses(head))
+    for clause in clauses:
+        if polled and compiled(_EXITED).search(clause):
+            return True
+        for match in compiled(_LABELLED_DONE).finditer(clause):
+            done = compiled(DONE_WORD).match(clause, match.end())
+            if done is not None and is_told(clause, *done.span(), False):
+                return True
+    done = compiled(rf"^\W*{DONE_WORD}").match(head)
+    return done is not None and length <= SHORT_ANSWER and len(clauses) == 1 and is_told(head, *done.span(), False)
+
+
+def _about(text: str, handle: str) -> Iterator[str]:
+    """The clauses of a text in which a handle stands by itself, and those that go on with "it"."""
+    if not holds(text, handle):
+        return
+    last, places = -1, 0
+    at = text.find(handle)
+    while at >= 0 and places < MOST_PLACES:
+        if at > last:
+            start = max(text.rfind("\n", 0, at) + 1, at - REACH)
+            end = text.find("\n", at, at + REACH)
+            last = end if end >= 0 else min(len(text), at + REACH)
+            said = False
+            for clause in _clauses(text[start:last]):
+                said = holds(clause, handle) or (said and compiled(_GOES_ON).match(clause) is not None)
+                if said:
+                    yield clause
+            places += 1
+        at = text.find(handle, at + len(handle))
+
+
+def _clauses(text: str) -> Iterator[str]:
+    return (clause for clause in _CLAUSE.split(text) if clause.strip())
+
+
+def _handles(text: str) -> tuple[str, ...]:
+    values = [match.group() for match in _HANDLE.finditer(text) if len(match.group()) >= 4]
+    return tuple(value for value in values if not compiled(_NOT_HANDLE).fullmatch(value))
+
+
+def _labelled(text: str) -> tuple[str, ...]:
+    values = [match.group(1) for match in compiled(_LABELLED).finditer(text)]
+    return tuple(value for value in values if len(value) >= 3 and not compiled(r"\d{4}-\d\d-\d\d.*").fullmatch(value))
+
+
+def _is_about_work(tool: str) -> bool:
+    """Whether a tool's name has a noun of work, and is not for entries of a list."""
+    words = words_of(tool)
+    return any(compiled(rf"^(?:{JOB})s?$").match(word) for word in words) and "todo" not in words
 
 
 def _has_one(stems: Iterable[str], low: str) -> bool:
@@ -274,53 +331,3 @@ def _has_one(stems: Iterable[str], low: str) -> bool:
         if stem in low:
             return True
     return False
-
-
-def _handles(text: str) -> tuple[str, ...]:
-    found = [match.group() for match in _HANDLE.finditer(text) if len(match.group()) >= 4]
-    return tuple(value for value in found if not compiled(_NOT_HANDLE).fullmatch(value))
-
-
-def _parsed(text: str, *, deep: bool = False) -> Iterator[dict[str, Any]]:
-    """Records of a JSON text; none of one that is too large to be about one piece of work."""
-    if len(text) > LONGEST_JSON:
-        return
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    yield from _records(value, deep)
-
-
-def _state(record: Mapping[str, Any]) -> str | None:
-    for key, text in record.items():
-        if isinstance(text, str) and _tells_status(key):
-            return text
-    return None
-
-
-@lru_cache(maxsize=4_096)
-def _tells_status(key: str) -> bool:
-    return compiled(_STATUS_KEY).match(key) is not None
-
-
-def _records(value: Any, deep: bool) -> Iterator[dict[str, Any]]:
-    """The object itself and the objects directly in it; a list of one counts as its element. `deep`: of lists too."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, dict):
-        if value.get("type") == "text" and isinstance(value.get("text"), str):
-            try:
-                value = json.loads(value["text"])
-            except (ValueError, RecursionError):
-                return
-            if not isinstance(value, dict):
-                return
-        yield value
-        for inner in value.values():
-            if isinstance(inner, dict):
-                yield inner
-            elif deep and isinstance(inner, list):
-                yield from (entry for entry in inner if isinstance(entry, dict))
-    elif deep and isinstance(value, list):
-        yield from (entry for entry in value if isinstance(entry, dict))

@@ -105,6 +105,55 @@ def test_what_is_no_completion_leaves_it_open(later):
     assert ops(join(begin, later, user("And?")))["op:RF-20931"].open
 
 
+EXPORT = join(user("Export it."), call("start_export", {"y": 1}, {"status": "pending", "ticket": "exp-1"}))
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        call("poll_job", {"ticket": "exp-12"}, {"ticket": "exp-12", "status": "done"}, number=1),
+        call("poll_job", {"ticket": "exp-12"}, "done", number=1),
+        call("cancel_job", {"ticket": "exp-12"}, "ok", number=1),
+        user("exp-12 отменена вчера"),
+        call("poll_job", {"ticket": "exp-1"}, {"status": "success", "data": {"progress": 40}}, number=1),
+        call("poll_job", {"ticket": "exp-1"}, "503 Service Unavailable: request failed", number=1),
+        call("cancel_job", {"ticket": "exp-1"}, "Could not cancel exp-1", number=1),
+        call("set_label", {"ticket": "exp-1", "label": "q4"}, {"status": "success"}, number=1),
+        call("set_label", {"ticket": "exp-1"}, {"ticket": "exp-1", "status": "success"}, number=1),
+        call("send_message", {"text": "exp-1 ещё идёт"}, {"status": "delivered"}, number=1),
+        call("run", {"cmd": "echo exp-1 >> notes"}, "exit code: 0", number=1),
+        call("run", {"cmd": "grep exp-1 log"}, "Command completed successfully", number=1),
+        user("Is exp-1 done?"),
+        user("Скажи, когда exp-1 будет готова."),
+    ],
+)
+def test_a_look_alike_a_mention_and_a_question_leave_it_open(later):
+    found = ops(join(EXPORT, later, says("ok")))
+    assert found["op:exp-1"].open
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        call("poll_job", {"ticket": "exp-1"}, {"status": "success"}, number=1),
+        call("get_job", {"ticket": "exp-1"}, {"status": "done"}, number=1),
+        call("run", {"cmd": "curl /jobs/exp-1"}, {"status": "done"}, number=1),
+        call("list_jobs", {}, [{"id": "exp-12", "status": "running"}, {"id": "exp-1", "status": "done"}], number=1),
+        call("job", {"action": "cancel", "id": "exp-1"}, "ok", number=1),
+        user("exp-1 готова"),
+    ],
+)
+def test_its_own_record_a_poll_a_stop_and_the_user_close_it(later):
+    assert not ops(join(EXPORT, later, says("ok")))["op:exp-1"].open
+
+
+def test_a_poll_by_a_tool_that_reads_is_news_of_it():
+    polls = [
+        call("get_job", {"ticket": "exp-1"}, {"ticket": "exp-1", "status": "running"}, number=n + 1) for n in range(70)
+    ]
+    assert ops(join(EXPORT, *polls))["op:exp-1"].open
+
+
 def test_background_shells_close_by_their_status_and_not_by_their_output():
     begin = join(user("Build."), call("bash", {"command": "make &"}, "Command running in background with ID: bash_3"))
     running = call("BashOutput", {"bash_id": "bash_3"}, "<status>running</status>\n0 failed, Build success", number=1)
@@ -115,7 +164,8 @@ def test_background_shells_close_by_their_status_and_not_by_their_output():
 
 def test_a_request_for_leave_is_answered_by_the_user():
     begin = join(user("Delete it."), call("request_approval", {"action": "delete"}, {"status": "awaiting approval"}))
-    assert read(join(begin, says("I wait."), user("What is in it?")))[0].open_operations
+    for turn in ("What is in it?", "Да, кстати, кто владелец?", "Нет времени сейчас.", "Ok, meanwhile: what is in it?"):
+        assert read(join(begin, says("I wait."), user(turn)))[0].open_operations
     assert not read(join(begin, says("I wait."), user("Approved, go ahead.")))[0].open_operations
     assert not read(join(begin, says("Жду."), user("Да, одобряю.")))[0].open_operations
 
