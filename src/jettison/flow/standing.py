@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from jettison.flow.guards import is_guard
 from jettison.flow.patterns import compiled
 from jettison.items import COMPACTION, Item, Kind, Unit
 from jettison.task import Fact, Span
@@ -38,14 +39,6 @@ _TODO_TOOL = (
     r"(?<![a-z])to_?dos?(?!ist)|(?:update|write|set|make|create|submit)_?plan\b|\bplan_?(?:update|write)|check_?list"
 )
 _TODO_FILE = r"(?:^|[\\/])[\w.-]*(?:to[-_]?do|check[-_]?list|task[-_]?list|(?<![a-z])plan)[\w-]*\.(?:md|txt|org)$"
-_GUARD = (
-    r"skill|polic(?:y|ies)|instruction|guideline|(?:^|[\W_])rules?(?:$|[\W_])|agents\.md|claude\.md|contributing|"
-    r"convention|playbook|runbook|handbook|правил|инструкц|регламент|политик"
-)
-_GUARD_STEMS = (
-    *("skill", "polic", "instruction", "guideline", "rule", "agents.md", "claude.md", "contribut", "convention"),
-    *("playbook", "runbook", "handbook", "правил", "инструкц", "регламент", "политик"),
-)
 _DONE = (
     r"^\W*(?:done|completed?|finished|cancel+ed|closed|skipped|x|true|готов\w*|выполнен\w*|заверш[её]н\w*|"
     r"отмен[её]н\w*|сделан\w*|deleted|resolved|удал[её]н\w*)\b"
@@ -190,10 +183,10 @@ class StandingReader:
                 state.results[item.id] = item
 
     def _guards(self, item: Item, call: Item) -> tuple[Span, ...]:
-        """The rules that a skill or policy states; none of another result. Read once."""
+        """The rules that a file of rules states; none of another result. Read once."""
         found = self._read.get(item.id)
         if found is None:
-            rules = self.rules(item) if _is_guard(f"{call.name} {call.text[:300]}") else ()
+            rules = self.rules(item) if is_guard(call.name or "", call.text) else ()
             spans = [Span(item.id, start, end, item.text[start:end]) for start, end in rules]
             found = self._read[item.id] = tuple(spans[:MOST_GUARDS])
         return found
@@ -209,11 +202,6 @@ def _provided(item: Item, state: _State) -> None:
 
 def _is_stub(text: str) -> bool:
     return len(text) <= LONGEST_STUB and compiled(_UNCHANGED).search(text) is not None
-
-
-def _is_guard(call: str) -> bool:
-    low = call.lower()
-    return any(map(low.__contains__, _GUARD_STEMS)) and compiled(_GUARD).search(low) is not None
 
 
 @lru_cache(maxsize=2_048)
