@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from jettison.flow.borders import holds
 from jettison.flow.clauses import commands
 from jettison.flow.patterns import compiled
 
@@ -17,7 +18,8 @@ STEM = 5
 """Letters by which words are compared: Russian endings are up to four letters long."""
 
 _STRONG = (
-    r"yes|yep|yeah|approved?|granted|confirm(?:ed)?|no|nope|rejected?|denied|refused|permission (?:granted|denied)|"
+    r"yes|yep|yeah|approved?|granted|confirm(?:ed)?|no|nope|reject(?:ed)?|deny|denied|refused?|"
+    r"permission (?:granted|denied)|"
     r"(?:i|we) (?:approve|confirm|agree|reject|refuse|decline|consent|allow)|agreed|"
     r"да|нет|одобр(?:яю|яем|ено|ил|ила)|подтвержд(?:аю|аем|ено|ена|[её]н)|соглас(?:ен|на|ны|ован[оа]?)|"
     r"отклон(?:яю|яем|ено)|разреш(?:аю|аем|ено|ил)|запрещ(?:аю|ено)|отказ(?:ываю|ано)?|"
@@ -58,7 +60,8 @@ _OBJECT = r"\b(?:it|that|this|them|those|его|е[её]|их|это|эту|эт
 _WHETHER = r"^\W*(?:can|could|may|is|are|do|does|what|who|why|when|how|which|можно ли|кто|что|как|когда|почему|зачем)\b"
 _MARKS = " \t,;:.!…—–-\"'«»()"
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+|(?<=[。！？])")
-_WORD = re.compile(r"[^\W\d_]{3,}|[\w-]*\d[\w-]*")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_NUMBERED = re.compile(r"\w[\w-]*\d[\w-]*|\d[\w-]+")
 
 
 def answers(text: str, request: str) -> bool:
@@ -77,6 +80,8 @@ def answers(text: str, request: str) -> bool:
     match = compiled(_ANSWER).match(sentence)
     if match is None or compiled(_ELSEWHERE).search(sentence):
         return False
+    if not all(holds(request, word) for word in _NUMBERED.findall(sentence)):
+        return False  # it speaks of another request, by its id
     if compiled(_DECIDED).match(sentence) or compiled(_MAY).match(sentence):
         return True
     rest = compiled(_WORDS).sub(" ", sentence[match.end() :]).strip(_MARKS)
@@ -88,6 +93,8 @@ def answers(text: str, request: str) -> bool:
 
 
 def _is_about(text: str, request: str) -> bool:
-    """Whether a text shares a word with the request."""
+    """Whether a text shares a word or an id with the request."""
+    if _NUMBERED.search(text):
+        return True  # of the request: other ids were refused before
     asked = {word.lower()[:STEM] for word in _WORD.findall(request)}
     return any(word.lower()[:STEM] in asked for word in _WORD.findall(text))

@@ -9,7 +9,7 @@ from itertools import islice
 from jettison.flow.borders import holds
 from jettison.flow.handles import clauses_of, places_of_handles
 from jettison.flow.patterns import compiled
-from jettison.flow.records import Statement, statements
+from jettison.flow.records import Statement, prose_of, statements
 from jettison.flow.status_words import DONE_WORD, JOB, OPEN_TEXT, OPEN_WORD, UNREACHED, State, is_told
 
 __all__ = ["ended"]
@@ -36,15 +36,21 @@ _GOES_ON = r"^\W*(?:it|this|that|он[ао]?|это)\b"
 _AND = re.compile(r"[\s,/]*(?:(?:and|or|и|или|und|y)\b|&|,)?\s*")
 
 
-def ended(text: str, handle: str, asked: bool, *, polled: bool = False, spoken: bool = False) -> bool:
+def ended(
+    text: str, handle: str, asked: bool, *, looked: bool = False, polled: bool = False, spoken: bool = False
+) -> bool:
     """Whether a text says that the work with this handle is over.
 
-    `asked`: its call asked for the handle, so that it need not be repeated. `polled`: that call waits for work, so
-    that a bare success is its state. `spoken`: a user says it, who also asks, wishes and orders.
+    `asked`: its call asked for the handle, so that it need not be repeated. `looked`: the call only looks, so that the
+    success of a record is that of the work. `polled`: it waits for the work, so that a bare success is its state.
+    `spoken`: a user says it, who also asks, wishes and orders.
     """
     told = statements(text) if text[:80].lstrip()[:1] in ("{", "[") else None
     if told is not None:
-        return _ended_records(told, text, handle, asked, polled)
+        if not told:
+            said = prose_of(text)
+            return bool(said) and ended(said, handle, asked, polled=polled, spoken=spoken)
+        return _ended_records(told, text, handle, asked, looked or polled, polled)
     clauses = list(_about(text, handle)) if handle else []
     if clauses:
         return _ended_clauses(clauses, handle, asked, spoken)
@@ -53,7 +59,7 @@ def ended(text: str, handle: str, asked: bool, *, polled: bool = False, spoken: 
     return _ended_answer(text[:LONGEST_TEXT], polled or not handle, len(text))
 
 
-def _ended_records(told: Sequence[Statement], text: str, handle: str, asked: bool, polled: bool) -> bool:
+def _ended_records(told: Sequence[Statement], text: str, handle: str, asked: bool, looked: bool, polled: bool) -> bool:
     about = [one for one in told if handle and (handle in one.handles if asked else one.handles[:1] == (handle,))]
     named = bool(about)
     if not about:
@@ -67,7 +73,7 @@ def _ended_records(told: Sequence[Statement], text: str, handle: str, asked: boo
     if any(one.state is State.DONE for one in about):
         return True
     bare = text.count("{") == 1 and "[" not in text and not any(one.word.lower() == "error" for one in about)
-    return bool(about) and polled and (named or bare)
+    return bool(about) and ((named and looked) or (bare and polled))
 
 
 def _is_like(other: str, handle: str) -> bool:

@@ -24,7 +24,8 @@ LONGEST_REQUEST = 2_000
 
 _NOT_STOPPED = (
     r"\berror|\bfail|\bunable|\b(?:could|can|did|does)(?: ?not|n['’]t)\b|\bnot (?:found|cancel|stop|allowed|possible)|"
-    r"\"(?:ok|success)\": ?false|ошибк|не удал|нельзя|невозможно|не найден|отказано"
+    r"\"(?:ok|success)\": ?false|\bpending|\bqueued|\bin.progress|\bawait|\brequires|"
+    r"ошибк|не удал|нельзя|невозможно|не найден|отказано"
 )
 
 
@@ -73,7 +74,7 @@ class OperationReader:
             if not asked and (not op.handle or not holds(item.text, op.handle)):
                 continue
             touched[key] = item.step
-            if self._over(item, call if asked else None, op):
+            if self._over(item, call, asked, op):
                 found[key] = replace(op, closed=f"result {item.id} says it is over")
         for status in self._begun(item, call):
             key = status.handle or f"{item.name} {item.id}"
@@ -105,11 +106,13 @@ class OperationReader:
             self._statuses[item.id] = begun(item.text, item.name or "", given) if reads else ()
         return self._statuses[item.id]
 
-    def _over(self, item: Item, call: Item | None, op: Operation) -> bool:
-        """Whether a result says that work is over, read once and only where some is open. `call`: if it names it."""
+    def _over(self, item: Item, call: Item | None, asked: bool, op: Operation) -> bool:
+        """Whether a result says that work is over, read once and only where some is open. `asked`: its call named
+        it."""
         key = (item.id, op.handle or op.name)
         if key not in self._ended:
-            self._ended[key] = not item.synthetic and (_stopped(item, call, op) or _says_over(item, call, op))
+            over = (asked and _stopped(item, call, op)) or _says_over(item, call, asked, op)
+            self._ended[key] = not item.synthetic and over
         return self._ended[key]
 
     def _told(self, item: Item, handle: str) -> bool:
@@ -147,17 +150,18 @@ def _stopped(item: Item, call: Item | None, op: Operation) -> bool:
     return compiled(_NOT_STOPPED).search(item.text[:200]) is None
 
 
-def _says_over(item: Item, call: Item | None, op: Operation) -> bool:
+def _says_over(item: Item, call: Item | None, asked: bool, op: Operation) -> bool:
     """Whether a result says so: of the handle, or as the answer of a call that asked for it. What another call that
     only mentions the handle came to is its own affair, and what a shell prints is not about its command."""
     if call is None or item.is_error:
         return ended(item.text, op.handle, False) if op.handle else False
     name, given = call.name or "", call.text
     polled = not op.handle or is_polling(name, given)
-    asked = polled or is_looking(name, given) or is_stopping(name, given)
+    looks = polled or is_looking(name, given)
+    asked = asked and (looks or is_stopping(name, given))
     if asked and is_running(name, given):
         asked = item.text[:1] in ("{", "[")
-    return ended(item.text, op.handle, asked, polled=polled)
+    return ended(item.text, op.handle, asked, looked=looks, polled=asked and polled)
 
 
 def _touch(item: Item, found: Mapping[str, Operation], touched: dict[str, int]) -> None:

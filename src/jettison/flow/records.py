@@ -12,7 +12,7 @@ from typing import Any
 from jettison.flow.patterns import compiled
 from jettison.flow.status_words import JOB, State, partly, state_of
 
-__all__ = ["LONGEST_JSON", "MOST_RECORDS", "Statement", "statements"]
+__all__ = ["LONGEST_JSON", "MOST_RECORDS", "Statement", "prose_of", "statements"]
 
 LONGEST_JSON = 40_000
 """Characters of a JSON result about one piece of work; a larger one is data."""
@@ -30,6 +30,7 @@ _PROGRESS_KEY = r"^(?:progress|percent\w*|progress_percent\w*|percent_complete|�
 _CODE_KEY = r"^(?:http_)?(?:status_?)?code$|^status$"
 _WORD_KEYS = ("name", "phase", "state", "status", "value", "code", "статус", "название")
 _MESSAGE_KEY = r"^(?:message|msg|detail|сообщение|result|результат)$"
+_PROSE_KEY = r"^(?:message|msg|detail|details|text|result|output|info|note|сообщение|результат|текст)$"
 _JOB_KEY = rf"^(?:\w+_)?(?:{JOB})(?:_?(?:id|no|number|ref|uuid|handle|token|номер))?$|^handle$|^номер_\w+$"
 _HANDLE_KEY = (
     r"(?:^|_)(?:id|uuid|ticket|job|task|run|operation|op|request|handle|token|ref|reference|number|no|key|name|agent|"
@@ -80,6 +81,15 @@ def statements(text: str) -> tuple[Statement, ...] | None:
     told: list[Statement] = []
     _walk(value, "", _NOBODY, told, 0)
     return tuple(told)
+
+
+def prose_of(text: str) -> str:
+    """What a JSON object says in words: `{"message": "Export exp-1 is queued"}`."""
+    value = json.loads(text) if len(text) <= LONGEST_JSON else None
+    if not isinstance(value, dict):
+        return ""
+    words = (value[key] for key in value if compiled(_PROSE_KEY).match(_snake(str(key))))
+    return "\n".join(word for word in words if isinstance(word, str) and " " in word)
 
 
 @dataclass(frozen=True, slots=True)

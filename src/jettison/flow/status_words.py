@@ -47,7 +47,7 @@ _OPEN = (
     r"index|render|train|generat|compil|calculat|validat|retry|transcod|crawl)ing|"
     r"partial(?:ly)?[ _-]\w+|incomplete|unfinished|"
     r"pending[ _-]\w+|not[ _-]?(?:yet[ _-])?(?:finished|completed?|ready|done)|"
-    r"в очереди|в ожидании|ожида\w+|выполня\w+ся|исполняется|в обработке|обрабатывается|на согласовании|"
+    r"в очереди|в ожидании|ожида\w+|жд[её][тм]|выполня\w+ся|исполняется|в обработке|обрабатывается|на согласовании|"
     r"на рассмотрении|на проверке|на модерации|на подтверждении|запущен[аоы]?|запускается|в процессе|в работе|"
     r"формируется|готовится|созда[её]тся|собирается|загружается|проверяется|рассматривается|согласуется|"
     r"(?:отправлен|передан|направлен|поставлен)[аоы]? (?:на|в) (?!архив)\w+|"
@@ -71,7 +71,8 @@ _DONE = (
     r"заверш[её]н[аоы]?|завершил(?:ся|ась|ось|ись)|готов[аоы]?|выполнен[аоы]?|отмен[её]н[аоы]?|отклон[её]н[аоы]?|"
     r"одобрен[аоы]?|подтвержд[её]н[аоы]?|возвращ[её]н[аоы]?|"
     r"исполнен[аоы]?|закрыт[аоы]?|остановлен[аоы]?|зачислен[аоы]?|согласован[аоы]?|не удал(?:ось|ась|ся)|"
-    r"отказано|доставлен[аоы]?|разрешен[аоы]?|провален[аоы]?|упал[аои]?|"
+    r"отказано|доставлен[аоы]?|разрешен[аоы]?|провален[аоы]?|провалил(?:ся|ась|ось|ись)|упал[аои]?|сделан[аоы]?|"
+    r"(?:отменил|закрыл|остановил|одобрил|отклонил|подтвердил|согласовал)[аи]?|"
     r"fertig|abgeschlossen|erledigt|fehlgeschlagen|storniert|completad[oa]|terminad[oa]|finalizad[oa]|cancelad[oa]|"
     r"termin[ée]e?|annul[ée]e?"
 )
@@ -132,11 +133,15 @@ _NEGATED = (
 _SHARE = (
     r"(?<![\d.,])(?P<some>\d+)\s*(?:of|out of|/|из|von|de)\s*(?P<all>\d+)\b|(?<![\d.,])(?P<per>\d+(?:[.,]\d+)?)\s?%"
 )
-# A piece of the work, not the work: `step 1 done`.
+# A piece of the work, not the work: `step 1 done`, `2 files done`; and a count: `done 3, failed 0`.
 _PART = (
     r"\b(?:step|stage|part|phase|chunk|file|row|page|шаг|этап|часть|стадия|файл|schritt|teil)\s*#?\d*\W*"
-    r"(?:is|was|has|been)?\s*$"
+    r"(?:is|was|has|been)?\s*$|"
+    r"(?<![\w/])(?<!of )(?<!из )\d+\s+(?:files|rows|parts|items|records|steps|tests|pages|chunks|файл\w*|"
+    r"строк\w*|запис\w*|част\w*|шаг\w*)\s*"
+    r"(?:are|were|have|been)?\s*$"
 )
+_COUNT = r"^\s*[:=]?\s*\d+\s*(?:[,;)]|$)"
 _SHARE_AFTER = r"^\W{0,3}(?:(?:at|to|by|на|до|zu)\s+)?(?=\d)"
 # How a question begins, if its mark is left out.
 _ASKED = r"^\W*(?:[а-яё]+ ли|is|are|was|were|has|have|had|did|does|do|can|could|what|why|how|who|which|разве|неужели)\b"
@@ -190,10 +195,8 @@ def is_told(clause: str, start: int, end: int, spoken: bool) -> bool:
         return False
     if compiled(_CONDITION).search(before) or (spoken and compiled(_WISH).search(before)):
         return False
-    if (
-        partly(before)
-        or compiled(_PART).search(before)
-        or (compiled(_SHARE_AFTER).match(after) and partly(after[:SHARE]))
-    ):
+    if compiled(_PART).search(before) or compiled(_COUNT).match(after):
+        return False
+    if partly(before) or (compiled(_SHARE_AFTER).match(after) and partly(after[:SHARE])):
         return False
     return compiled(_NEGATED).search(re.split(r"[,;:]\s", before)[-1]) is None

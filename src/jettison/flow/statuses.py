@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jettison.flow.borders import found
 from jettison.flow.handles import clauses_of, handles_in, labelled_in
 from jettison.flow.patterns import compiled
-from jettison.flow.records import Statement, statements
+from jettison.flow.records import Statement, prose_of, statements
 from jettison.flow.status_words import (
     DONE_WORD,
     JOB,
@@ -47,10 +47,22 @@ _STEMS = (
     *("en proceso", "en cola", "pendiente", "procesando", "en cours", "en attente", "em andamento", "in corso"),
 )
 _STEMS_BEYOND_ASCII = (
-    *("очеред", "ожида", "выполн", "исполн", "обраб", "соглас", "рассм", "провер", "запуска", "запущен", "процесс"),
-    *("принят", "требу", "создан", "созда", "отправлен", "передан", "направлен", "поставлен", "назначен", "начат"),
-    *("модерац", "подтвержд", "работе", "формиру", "готов", "собира", "загруж", "заверш", "оконч", "работает в фоне"),
-    *("стартовал", "прогресс", "процент", "läuft", "ausgeführt", "中", "待", "중"),
+    *("очеред", "ожида", "ждёт", "ждет", "ждём", "ждем", "выполн", "исполн", "обраб", "соглас", "рассм", "провер"),
+    *("запуска", "запущен", "процесс", "принят", "требу", "создан", "созда", "отправлен", "передан", "направлен"),
+    *("поставлен", "назначен", "начат", "модерац", "подтвержд", "работе", "формиру", "готов", "собира", "загруж"),
+    *(
+        "заверш",
+        "оконч",
+        "работает в фоне",
+        "стартовал",
+        "прогресс",
+        "процент",
+        "läuft",
+        "ausgeführt",
+        "中",
+        "待",
+        "중",
+    ),
 )
 
 
@@ -76,9 +88,11 @@ def begun(text: str, tool: str, arguments: str = "") -> tuple[Status, ...]:
     if is_looking(tool, arguments) and not polls and not compiled(_SENT_BEHIND).match(text[:LONGEST_TEXT]):
         return ()
     told = statements(text) if structured else None
-    if told is not None:
+    if told:
         return _begun_records(told, text, tool, polls)
-    status = _begun_text(text, head, tool)
+    if told is not None:
+        head = prose_of(text)[:LONGEST_TEXT]
+    status = _begun_text(text, head, tool) if head else None
     return (status,) if status is not None else ()
 
 
@@ -117,7 +131,9 @@ def _begun_text(text: str, head: str, tool: str) -> Status | None:
         start = head.rfind("\n", 0, match.start()) + 1
         line = head[start:].split("\n", 1)[0]
         handles = (*labelled_in(head), *(handles_in(line) or handles_in(head[: match.start()])))
-    if not handles and len(text) <= LONGEST_TEXT:  # a report, a listing or a file speaks of much that runs
+    if not handles and (
+        len(text) <= LONGEST_TEXT or len(head) < LONGEST_TEXT
+    ):  # a report, a listing or a file speaks of much that runs
         clause = next((clause for clause in clauses_of(head) if _tells_open(clause, tool)), "")
         handles = (*labelled_in(clause), *handles_in(clause))
     handles = tuple(dict.fromkeys(handles))[:4]

@@ -25,14 +25,19 @@ def _set(words: str) -> frozenset[str]:
 _READING = _set(
     "get list search read find fetch describe query lookup show view check retrieve inspect browse select count status "
     "grep glob ls cat head tail history snapshot screenshot navigate scrape crawl browser page diff logs info "
-    "test tests lint edit editor replace patch"
+    "test tests lint edit editor replace patch "
+    "получить показать найти посмотреть прочитать проверить список поиск узнать"
 )
-_WAITING = _set("poll wait await status output watch tail progress")
+_WAITING = _set("poll wait await status output watch tail progress ждать дождаться статус опросить")
 _STOPPING = _set(
-    "cancel kill stop abort terminate close revoke delete withdraw complete finish finalize approve reject decline deny"
+    "cancel kill stop abort terminate close revoke delete withdraw complete finish finalize approve reject decline "
+    "deny отменить остановить закрыть удалить отклонить одобрить завершить"
 )
 # Before a reading word these say that something is made: `create_list`, `start_query`.
-_BEGINNING = _set("start create submit launch trigger enqueue deploy begin spawn dispatch initiate restart")
+_BEGINNING = _set(
+    "start create submit launch trigger enqueue deploy begin spawn dispatch initiate restart "
+    "создать запустить начать отправить оформить"
+)
 _RUNNING = _set(
     "bash shell sh terminal exec execute run command cmd powershell console python ipython code interpreter ssh sql "
     "repl eval"

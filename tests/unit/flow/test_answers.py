@@ -79,6 +79,12 @@ def test_no_answer(turn):
     assert not answers(turn, REQUEST)
 
 
+def test_an_answer_to_another_request_is_none():
+    assert not answers("Yes, approve apr-77c12", REQUEST)
+    assert not answers("Approve apr-2", REQUEST)
+    assert answers("Yes, approve apr-77c1", REQUEST)
+
+
 def test_long_turns_are_read_at_once():
     began = time.perf_counter()
     for word in ("yes ", "don't do it ", "да, "):
