@@ -29,6 +29,7 @@ _FINISHED_KEY = r"^(?:is_)?(?:done|finished|completed?|ready|готово?|за�
 _PROGRESS_KEY = r"^(?:progress|percent\w*|progress_percent\w*|percent_complete|прогресс|процент)$"
 _CODE_KEY = r"^(?:http_)?(?:status_?)?code$|^status$"
 _WORD_KEYS = ("name", "phase", "state", "status", "value", "code", "статус", "название")
+_OPTION_KEYS = frozenset({"id", "color", "type"})
 _MESSAGE_KEY = r"^(?:message|msg|detail|сообщение|result|результат)$"
 _PROSE_KEY = r"^(?:message|msg|detail|details|text|result|output|info|note|сообщение|результат|текст)$"
 _JOB_KEY = rf"^(?:\w+_)?(?:{JOB})(?:_?(?:id|no|number|ref|uuid|handle|token|номер))?$|^handle$|^номер_\w+$"
@@ -165,7 +166,8 @@ def _state(record: Mapping[str, Any], parent: str) -> tuple[State, str] | None:
     weak: tuple[State, str] | None = None
     for name, value in record.items():
         key = _snake(str(name))
-        if isinstance(value, dict) and _tells_status(key):  # `"state": {"name": "pending"}`
+        if isinstance(value, dict) and _tells_status(key) and not _OPTION_KEYS & value.keys():
+            # `"state": {"name": "pending"}`; with an id it is an option of a table, which somebody chose
             value = next((word for part in _WORD_KEYS if isinstance(word := value.get(part), str)), None)
         if isinstance(value, str):
             if _tells_status(key):

@@ -108,6 +108,7 @@ def test_a_shell_begins_by_its_command_and_a_poll_by_what_it_polls(tool, argumen
         ("web_search", {}, "Job 8812 is running in the background at ACME"),
         ("create_issue", {}, {"number": 12, "state": "open", "title": "x"}),
         ("create_user", {}, {"id": "usr-771", "status": "created"}),
+        ("create_page", {}, {"id": "pg-771", "Status": {"status": {"id": "in-progress", "name": "In progress"}}}),
         ("create_todo", {}, {"id": "td-771", "done": False, "title": "x"}),
         ("send_email", {}, {"id": "msg-771", "status": "sent"}),
         ("start_export", {}, "Export exp-1f9c is not running"),
