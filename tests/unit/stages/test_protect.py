@@ -6,6 +6,7 @@ import pytest
 
 from jettison import Policy, Protection, Session
 from jettison.errors import JettisonError
+from jettison.flow.borders import holds
 
 NOISE = "\n".join(f"09:00:{n % 60:02} INFO  worker.tick batch={n} took={n}ms" for n in range(60))
 
@@ -188,3 +189,19 @@ def test_of_look_alikes_in_one_result_the_one_that_is_needed_is_kept():
     fitted = session.fit(messages)
     assert fitted.report.checks["sufficiency"].ok
     assert '"ORD-1"' in json.dumps(fitted.messages).replace("\\", "")
+
+
+def test_an_evicted_need_comes_back_in_a_note_though_a_longer_id_still_stands():
+    pages = [turn for n in range(2, 10) for turn in call(n, "run", {"cmd": f"step {n}"}, NOISE)]
+    old, longer = (
+        call(0, "get_order", {"id": 1}, {"order": "ORD-1"}),
+        call(1, "get_order", {"id": 2}, {"order": "ORD-17"}),
+    )
+    messages = [{"role": "user", "content": "Look at the orders."}, *old, *pages, *longer]
+    session = Session(Policy(budget=300))
+    assert not holds(json.dumps(session.fit(messages).messages), "ORD-1")
+    session.task.begin("refund", needs=["ORD-1"])
+    later = [*messages, {"role": "assistant", "content": "Ok."}, {"role": "user", "content": "Refund it."}]
+    fitted = session.fit(later)
+    assert holds(json.dumps(fitted.messages), "ORD-1")
+    assert [lock.level for lock in locks(fitted.report, "needed by refund")] == ["noted"]
