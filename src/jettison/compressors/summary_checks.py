@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jettison.compressors.summary_text import Source, holds
-from jettison.flow.endings import ended
+from jettison.flow.statuses import ended
 
 __all__ = ["END", "SECTIONS", "Objection", "Why", "checked", "identifiers", "new_identifiers", "sections"]
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from jettison.flow.answers import answers
 from jettison.flow.borders import holds
-from jettison.flow.endings import ended
 from jettison.flow.patterns import compiled
-from jettison.flow.statuses import Status, begun
+from jettison.flow.statuses import Status, begun, ended
 from jettison.flow.tool_roles import is_asking, is_looking, is_polling, is_running, is_stopping
 from jettison.items import Item, Kind, Unit
 from jettison.task import Operation, Span

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from jettison.flow.borders import found
+from jettison.flow.endings import ended
 from jettison.flow.handles import clauses_of, handles_in, labelled_in
 from jettison.flow.patterns import compiled
 from jettison.flow.records import Statement, prose_of, statements
@@ -22,7 +23,7 @@ from jettison.flow.status_words import (
 )
 from jettison.flow.tool_roles import asks_for_leave, is_asking, is_looking, is_polling, words_of
 
-__all__ = ["Status", "begun"]
+__all__ = ["Status", "begun", "ended"]
 
 LONGEST_TEXT = 600
 """Characters of a plain-text result whose beginning is searched for a status."""
