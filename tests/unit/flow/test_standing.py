@@ -90,7 +90,7 @@ def test_tools_that_the_clients_own_search_found_are_declared_nowhere_else():
     assert messages[2] in fitted.messages
     assert ("revealed tool refund_order", "a later search finds the tool") in held(fitted)
     again = [*messages[:-1], *search_item("client"), messages[-1]]
-    fitted = fit(again, budget=400, wire="openai-responses", tools=[{"type": "tool_search", "execution": "client"}])
+    fitted = fit(again, budget=700, wire="openai-responses", tools=[{"type": "tool_search", "execution": "client"}])
     assert fitted.messages.count(messages[2]) == 1
 
 
