@@ -102,7 +102,7 @@ def test_an_operation_keeps_what_it_needs_until_it_is_done(wire, data):
     op = session.task.begin("refund", needs=wanted)
     fitted = fit_in(session, history)
     assume(fitted is not None)
-    assert all(reads(fitted.messages, value) for value in wanted)
+    assert all(reads([fitted.messages, fitted.system], value) for value in wanted)
     session.task.complete(op)
     assert fit_in(session, history) is not None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from jettison.flow.patterns import compiled
 
-__all__ = ["maybe_printed", "printed", "repeated", "without_told_words"]
+__all__ = ["asides", "maybe_printed", "printed", "repeated", "without_told_words"]
 
 _MARKED = r"(?m)^[ \t]*(?:(?P<fence>```+|~~~+)(?P<info>[^\n`]*)|>[^\n]*)$"
 # "> **Important:** never ..." and "> [!WARNING]" are how instructions stress a rule, not mail.
@@ -35,6 +35,13 @@ _TAG = (
     r"<(?P<close>/?)(?P<tag>(?:tool|function|search|command|api)[_-]?(?:results?|response|output)|documents?|"
     r"document_contents?|files?|file_contents?|e-?mail|letter|article|transcript|web_?page|page|attachment|observation|"
     r"stdout|stderr|output|logs?|diff|code|quote|excerpt|passage|snippet)\b[^<>\n]{0,200}>"
+)
+# Tags around what a host puts into the user's messages of its own accord: reminders, what is open, where it runs.
+_ASIDE = (
+    r"<(?P<close>/?)(?P<tag>system[_-]?reminder|reminder(?:_?instructions)?|environment(?:_\w{1,30})?|user_info|"
+    r"additional_data|project_layout|open_and_recently_viewed_files|open_files|workspace_info|editor_?context|"
+    r"ide_\w{1,40}|command-(?:name|message|args)|local-command-\w{1,20}|runtime_information|turn_aborted)"
+    r"\b[^<>\n]{0,200}>"
 )
 _TRIPLE = r"(?:(?<=\n)|(?<=[:\s])|^)(?P<open>\"\"\"|\'\'\')|(?P<shut>\"\"\"|\'\'\')"
 _HEADER = (
@@ -86,9 +93,14 @@ def maybe_printed(line: str) -> bool:
     return _MAYBE_PRINTED.match(line) is not None
 
 
-def _tagged(text: str) -> Iterator[tuple[int, int]]:
+def asides(text: str) -> list[tuple[int, int]]:
+    """(start, end) of what a host put beside the user's words, in its own tags: it may bind, and asks for nothing."""
+    return list(_tagged(text, _ASIDE)) if "</" in text else []
+
+
+def _tagged(text: str, tags: str = _TAG) -> Iterator[tuple[int, int]]:
     tag, opened = "", 0
-    for match in compiled(_TAG).finditer(text):
+    for match in compiled(tags).finditer(text):
         name = match["tag"].lower()
         if not tag and not match["close"]:
             tag, opened = name, match.start()

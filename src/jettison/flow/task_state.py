@@ -11,6 +11,7 @@ from jettison.flow.goals import Turn, acknowledges, dropped, is_only_about, turn
 from jettison.flow.operations import OperationReader
 from jettison.flow.places import PlaceReader
 from jettison.flow.prose import rules_of
+from jettison.flow.quoting import asides
 from jettison.flow.standing import StandingReader
 from jettison.items import Item, Kind, Unit
 from jettison.task import Constraint, Operation, Pin, Span, Task, TaskState
@@ -179,7 +180,7 @@ class TaskReader:
         lines = self._lines(unit)
         if not lines:
             said = [item.text for item in unit.of(Kind.USER) if item.text.strip()]
-            return Turn.EMPTY if all(map(acknowledges, said)) else Turn.PASTED
+            return Turn.EMPTY if all(acknowledges(text) or _only_asides(text) for text in said) else Turn.PASTED
         return turn_of(lines)
 
     def _constraints(self, item: Item) -> Iterator[Constraint]:
@@ -191,8 +192,9 @@ class TaskReader:
         """The prose and the binding pieces of an item, read once."""
         known = self._readings.get(item.id)
         if known is None:
-            parts = tuple(rules_of(item.text))
-            prose = tuple((start, end) for start, end, binds in parts if not binds)
+            parts, beside = tuple(rules_of(item.text)), asides(item.text)
+            said = ((start, end) for start, end, binds in parts if not binds)
+            prose = tuple(span for span in said if not any(start < span[1] and span[0] < end for start, end in beside))
             known = _Reading(prose, tuple((start, end) for start, end, binds in parts if binds))
             self._readings[item.id] = known
         return known
@@ -237,6 +239,16 @@ class TaskReader:
             ends = [f"{limit.steps} steps from step {step} have passed"] if limit.steps is not None else []
             ends += [f"{limit.call} has answered"] if limit.call is not None else []
             yield Pin(what, " or ".join(ends))
+
+
+def _only_asides(text: str) -> bool:
+    """Whether a text is nothing but what a host put there."""
+    at = 0
+    for start, end in asides(text):
+        if text[at:start].strip():
+            return False
+        at = end
+    return at > 0 and not text[at:].strip()
 
 
 def _names_a_number(unit: Unit) -> bool:

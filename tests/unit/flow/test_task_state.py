@@ -362,3 +362,33 @@ def test_pins_end_by_steps_or_by_a_call():
     task.unpin("ORD-1")
     task.pin("ORD-1")
     assert [pin.until for pin in read(done, task)[0].pins] == ["unpinned by the caller"]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<system-reminder>\nThe list of todos was not used of late. Use it where it helps.\n</system-reminder>",
+        "<environment_details>\nCurrent time: 10:00\nCurrent mode: ACT\n</environment_details>",
+        "<ide_opened_file>The user opened src/close.py.</ide_opened_file>\n<system-reminder>x</system-reminder>",
+    ],
+)
+def test_what_a_host_puts_into_the_users_messages_is_no_goal(beside):
+    asked = "Fix the flaky test in tests/test_cart.py."
+    turns = [user("Look at build 17."), says("It failed."), user(asked), says("Looking."), user(beside), says("On it.")]
+    state, _ = read(join(*turns))
+    assert [span.text for span in state.goals] == ["Look at build 17.", asked]
+    state, _ = read(join(user(beside), says("Yes?"), user(asked)))
+    assert [span.text for span in state.goals] == [asked]
+    state, _ = read(join(user("Look at build 17."), says("It failed."), user(f"{beside}\n{asked}")))
+    assert [span.text for span in state.goals] == ["Look at build 17.", asked]
+
+
+def test_rules_in_what_a_host_puts_there_bind():
+    rules = "<system-reminder>\n# Project\nNever push to main.\n</system-reminder>"
+    state, _ = read(join(user(rules), user("Fix the flaky test.")))
+    assert [one.text for one in state.constraints] == ["Never push to main."]
+
+
+def test_tags_around_what_the_user_asks_are_the_users():
+    state, _ = read(join(user("<task>Fix the flaky test in tests/test_cart.py.</task>")))
+    assert "Fix the flaky test" in state.goals[0].text
