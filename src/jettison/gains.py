@@ -22,19 +22,19 @@ PROSE = 0.03
 """Worth of a token of prose that the task surely needs (relevance 1), with embeddings or a judge; it falls with the
 square of the relevance. A value that was just used is worth about as much a token (0.5 in a line of 25)."""
 
-SAID = 0.005
-"""Worth of a token of what the user said, pasted data left out: a correction or a lifted ban has no values, and went
-before lines of a log. With .005 as with .03 it goes last of ten pairs of order and correction at 70, 50 and 35 %
-(test_rank.py). At 25 % tau-airline, whose calls need values in 500 tokens, has 1.6 points of strict support and 1.7 of
-completeness less, at 10 % .9 more and .2 less; the other sets, on a quarter of their runs, change by nothing at either.
-With .01: another .3 and .2 less at 25 %."""
+SAID, SAID_SHARE = 0.005, 0.15
+"""Worth of a token of what the user said, pasted data left out, newest first up to .15 of the room: a correction or a
+lifted ban has no values, and went before lines of a log. With .005 as with .03 all of ten pairs of order and correction
+stay at 70, 50 and 35 % of their size; with .1 of the room six do. On tau-airline, whose calls need values in 500 tokens
+of room, strict support / completeness of all pressured calls change by −.7 / −.6 at 25 % (−3.0 / −1.5 with `economy`),
+without the share by −1.6 / −1.7; the other sets, on a quarter of their runs, by nothing at 25 and 10 %."""
 ALARM = 0.5
 """Worth of one of the few errors among routine rows: that of a value that was just used. By what its type says of it
 alone (a share of κ) an error without rare ids went with the rows around it."""
 
 NAMED, MOST_NAMED, LARGEST_NAMED, ROOMY = 0.07, 3, 12, 800
 """Worth of a leaf, or line, that stands in one record with an identifier that the task names, whatever values it has.
-The identifier is in the goal already: what is said of it elsewhere would be worth nothing. Shared where up to 3 records
+The identifier alone is worth no more than any other: it is what is said of it that counts. Shared where up to 3 records
 of a text have it; more of them, or a record of more than 12 leaves, say too little. Only from 800 tokens of room on:
 below, tau-airline loses 7 points of support at 10 %. Strict support / completeness of all pressured calls at 25 %
 change by +.2 / +.2, 0 / 0, −.6 / −.6, −.1 / −.2 (mcpmark / swe-lm32b / tau-airline / toolathlon), cost by .002 at most.
@@ -63,7 +63,9 @@ class Gains:
         asked = set(flow.vocabulary.known(named(view)))
         self.improbable, self.chance = self.worths(candidates, asked)
         self.bonus: dict[str, float] = {}
-        self.named = asked if _room(view, locks) >= ROOMY else set()
+        room = _room(view, locks)
+        self.said = frozenset(_said(view, SAID_SHARE * room))
+        self.named = asked if room >= ROOMY else set()
 
     def worths(self, candidates: Collection[int], asked: Collection[int]) -> tuple[list[float], list[float]]:
         """`improbable` and `chance`: of what may be kept, but for what the instructions and what stays hold. `asked`:
@@ -84,7 +86,7 @@ class Gains:
         gains = _shares(part, KAPPA * score.total)
         if score.prose:
             gains = [gain + self.prose(item, at, part.sizes[at] + mark) for at, gain in enumerate(gains)]
-        if part.item.kind is Kind.USER:
+        if item in self.said:
             said = (not is_data(one.text) for one in part.source.parts.segments)
             gains = [gain + SAID * (size + mark) * one for gain, size, one in zip(gains, part.sizes, said, strict=True)]
         for index in outline.alarms if outline is not None else ():
@@ -123,7 +125,7 @@ class Gains:
         source = self.flow.sources.get(item.id)
         held = self.held(source, _kept(source, self.plan)) if source is not None else []
         tokens = max(1, self.view.cost(item))
-        said = SAID * tokens if item.kind is Kind.USER and not is_data(item.text) else 0.0
+        said = SAID * tokens if item.id in self.said else 0.0
         return KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens) + said, held
 
     def prose(self, item: str, index: int, tokens: int) -> float:
@@ -152,6 +154,15 @@ class Gains:
         if all(known[name] == 1.0 for name in dict.fromkeys(source.keys)):
             return []
         return [known[name] for name in source.keys]
+
+
+def _said(view: View, left: float) -> Iterator[str]:
+    """The newest items with words of the user, up to so many tokens; pasted data is left out."""
+    for unit in reversed(view.units if view.spoken is None else view.spoken):
+        for item in reversed(unit.items):
+            if item.kind is Kind.USER and not is_data(item.text) and view.cost(item) <= left:
+                left -= view.cost(item)
+                yield item.id
 
 
 def _covered(flow: Flow, plan: Plan, candidates: Collection[int]) -> set[int]:
