@@ -69,13 +69,14 @@ def _degrade(run: Run, units: Sequence[Unit]) -> None:
     """Give up protections, least binding first, until it fits."""
     order = ("pinned", "goal", "needed by", "open operation", "constraint", "latest unit", "latest user turn")
     given_up: list[Protection] = []
+    last = {item.id for unit in (*run.view.units[-1:], *run.view.turn[-1:]) for item in unit.items}
     for reason in order:
         lost = [lock for lock in run.locks.protections if lock.reason.startswith(reason)]
         if not lost:
             continue
         held = [lock for lock in run.locks.protections if lock not in lost]
         if reason.startswith("latest"):
-            held += [replace(lock, level="present") for lock in lost]
+            held += [replace(lock, level="present") for lock in lost if lock.item in last]
         run.locks = Locks(tuple(held))
         given_up += lost
         run.reduce(units, run.view.limit - (run.total() - run.size(units)), run.locks)

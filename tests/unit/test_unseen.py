@@ -206,3 +206,18 @@ def test_a_thread_that_many_wrote_is_cut_where_it_does_not_fit():
     assert fitted.messages[-1]["content"].startswith("What do you all")
     assert "user-59:" in json.dumps(fitted.messages)
     assert len(fitted.messages) < len(history)
+
+
+def test_degrade_gives_up_what_came_before_the_last_words_and_says_so():
+    call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"cmd": "build"}'}}
+    history = [
+        ASKED,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": log(4)},
+        {"role": "user", "content": "So, where is it?"},
+    ]
+    session = Session(Policy(budget=Budget(20), on_unsafe="degrade"))
+    for _ in range(2):
+        fitted = session.fit(history)
+        assert fitted.messages == history[-1:]
+        assert {"1.0", "2.0"} <= {loss.removeprefix("latest unit: ").split("-")[0] for loss in fitted.report.degraded}
