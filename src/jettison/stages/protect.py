@@ -40,9 +40,8 @@ def protect(
     """All hard protections of this call. `cut`: items that an earlier call reduced; of goals only the prose is left.
 
     `tight`, for when they do not fit: 1, of goals only the prose, of facts only what fits, of messages that the user
-    sent in a row the last one; 2, also of the latest
-    unit's results only what fits. `documents`: of what was retrieved for the latest user turn only what fits,
-    the user's own text stays.
+    sent in a row only the last one; 2, also of the latest unit's results only what fits. `documents`: of what was
+    retrieved for the latest user turn only what fits, the user's own text stays.
     """
     locks = [
         *_instructions(view),

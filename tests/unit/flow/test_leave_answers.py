@@ -1,10 +1,8 @@
 """Answers to a request for leave, and turns that only begin like one."""
 
-import time
-
 import pytest
 
-from jettison.flow.answers import answers
+from jettison.flow.answers import LONGEST, answers
 
 REQUEST = 'apr-77c1 {"action": "delete bucket logs-2019"}'
 
@@ -86,7 +84,6 @@ def test_an_answer_to_another_request_is_none():
 
 
 def test_long_turns_are_read_at_once():
-    began = time.perf_counter()
+    """All ways in which such a turn can be taken apart are never tried: there are millions."""
     for word in ("yes ", "don't do it ", "да, "):
-        answers(word * 20_000 + "x", REQUEST)
-    assert time.perf_counter() - began < 1
+        assert answers(word * 20_000, REQUEST) is answers((word * 20_000)[:LONGEST], REQUEST)
