@@ -12,7 +12,7 @@ __all__ = ["named"]
 
 _IDENTIFIERS = frozenset({"letters_digits", "snake_number", "hex", "email", "number"})
 """Shapes of values that name one thing. Words, paths and phrases of the goal stand everywhere: where their records are
-worth more (`NAMED` in stages/rank), mcpmark loses 2.2 points of strict support at 25 %, toolathlon .6."""
+worth more (`NAMED` in gains.py), mcpmark loses 2.2 points of strict support at 25 %, toolathlon .6."""
 
 
 def named(view: View) -> set[str]:
