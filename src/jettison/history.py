@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.compressors.cut import is_synthetic
 from jettison.errors import InvalidInput, Problem
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from jettison.vault import Keeper
 
 __all__ = ["History", "Snapshot", "advice", "copied", "marked", "sanitised", "schemas", "size_of"]
+
+T = TypeVar("T")
 
 _index = attrgetter("index")
 _ATOMS = frozenset({str, int, float, bool, type(None)})
@@ -166,23 +168,25 @@ class History:
         if vault is not None:
             system = vault.arrive_system(system)
             common, clean, secrets = self._vaulted(vault, wire, dicts, common, clean, notes)
-        whole = dicts[:common] + clean
+        came = dicts[common:]
+        whole = list(dicts) if dicts is given else dicts
+        whole[common:] = clean
         for at in self.mended:
             if at < common:
                 whole[at] = self.messages[at]
         if not whole:
             raise InvalidInput(f"{wire.field} is empty: there is nothing to send")
         mended = {at for at in self.mended if at < common}
-        mended |= {at for at, message in enumerate(clean, common) if message is not dicts[at]}
+        mended |= {at for at, (message, old) in enumerate(zip(clean, came, strict=True), common) if message is not old}
         system_clean, bad = sanitise(system)
         if bad:
             notes.append(f"system: {bad} lone surrogate(s) replaced by U+FFFD")
         problems = self._problems(wire, whole, common, system_clean, remote)
-        bare = list(map(unmarked, dicts[common:]))
-        clean = [
-            known if new is old else unmarked(new) for new, old, known in zip(clean, dicts[common:], bare, strict=True)
-        ]
-        whole = [*(map(unmarked, whole[:common]) if marks else whole[:common]), *clean]
+        bare = list(map(unmarked, came))
+        clean = [known if new is old else unmarked(new) for new, old, known in zip(clean, came, bare, strict=True)]
+        whole[common:] = clean
+        if marks:
+            whole[:common] = map(unmarked, whole[:common])
         cursor = self.cursors[common - 1] if common else Cursor()
         parsed, cursors = wire.parse(clean, cursor)
         records = list(map(marked, parsed))
@@ -192,10 +196,10 @@ class History:
         items, units = self._grown(system_items, common, records)
         return Snapshot(
             given=given,
-            raw=self.raw[:common] + private_copies(bare, common, secrets),
+            raw=followed(self.raw, common, private_copies(bare, common, secrets)),
             messages=whole,
-            records=self.records[:common] + records,
-            cursors=self.cursors[:common] + cursors,
+            records=followed(self.records, common, records),
+            cursors=followed(self.cursors, common, cursors),
             common=common,
             base=self,
             items=items,
@@ -284,6 +288,14 @@ class History:
         ):
             at -= 1
         return at
+
+
+def followed(old: list[T], common: int, new: Iterable[T]) -> list[T]:
+    """The first `common` of the old ones, then the new ones, in one pass over them: a warm call is bound by how often
+    it touches what is old (docs/benchmarks.md, "Speed")."""
+    out = old[:common]
+    out += new
+    return out
 
 
 def advice(wire: Wire, messages: Sequence[Any], remote: bool = False) -> str:

@@ -13,7 +13,7 @@ from jettison.compressors.shape import shape
 from jettison.flow.borders import found, says_as
 from jettison.flow.dependencies import is_keyish
 from jettison.flow.segments import Segment, segment
-from jettison.items import NOTE, SUMMARY_SLOT, Fidelity, Item, Kind, Unit, turn_of
+from jettison.items import NOTE, SUMMARY_SLOT, Fidelity, Item, Kind, Unit, named_items, turn_of
 from jettison.plan import Locks, Plan, Protection, View
 from jettison.stages.protect import declared_locks, held_for
 from jettison.task import Operation, TaskState
@@ -119,7 +119,8 @@ def noted(locks: Locks, view: View, plan: Plan, notes: Sequence[Note]) -> Locks:
     """The locks, where an earlier call evicted what an open operation needs: held by a note, or elsewhere."""
     if not plan.decisions or not (view.task.open_operations or any(_declared(view.task))):
         return locks
-    asked, texts = {lock for _, lock in _asked(view)}, _texts(view)
+    asked = {lock for _, lock in _asked(view)}
+    texts = _texts(view, asked)
     return Locks(
         tuple(
             _now(lock, view, plan, notes, texts) if lock in asked and _lapsed(lock, plan, texts) else lock
@@ -128,9 +129,9 @@ def noted(locks: Locks, view: View, plan: Plan, notes: Sequence[Note]) -> Locks:
     )
 
 
-def _texts(view: View) -> dict[str, str]:
-    """By item: its text before anything was cut."""
-    return {item.id: item.text for item in view.items}
+def _texts(view: View, locks: Iterable[Protection]) -> dict[str, str]:
+    """By item that a lock names: its text before anything was cut."""
+    return {item.id: item.text for item in named_items(view.items, {lock.item for lock in locks})}
 
 
 def _declared(task: TaskState) -> Iterator[Operation]:
@@ -204,8 +205,9 @@ def archived(
     if not plan.decisions:
         return None
     lost: dict[str, list[tuple[Protection, Operation]]] = {}
-    texts = _texts(view)
-    for op, lock in _asked(view):
+    asked = list(_asked(view))
+    texts = _texts(view, (lock for _, lock in asked))
+    for op, lock in asked:
         source = texts.get(lock.item, "")
         if lock.text in forgone or not _lapsed(lock, plan, texts) or any(note.holds(lock, source) for note in notes):
             continue

@@ -89,11 +89,13 @@ class Output:
         else:
             mine = zip(sources, state.own, strict=False)
             messages = [taken.messages[at] if own is None else own for at, own in mine]
-        old = list(state.inserted)
-        while old and old[-1].message >= base:
-            del old[-1]
-        shifted = [replace(entry, message=entry.message + len(messages)) for entry in tail.inserted]
-        return Rendered(messages + tail.messages, sources + tail.sources, [*old, *shifted])
+        inserted = list(state.inserted)
+        while inserted and inserted[-1].message >= base:
+            del inserted[-1]
+        inserted += [replace(entry, message=entry.message + len(messages)) for entry in tail.inserted]
+        messages += tail.messages
+        sources += tail.sources
+        return Rendered(messages, sources, inserted)
 
     def copies(
         self, sources: Sequence[int], own: tuple[Message | None, ...], plain: bool, last: tuple[Message | None, ...]

@@ -40,7 +40,7 @@ def words_of(text: str) -> frozenset[str]:
 def numbers_of(text: str) -> array[int]:
     """The words of a text as 32-bit numbers. All that overlap asks for, in four bytes a word: as sets of strings they
     took three times the memory of the messages themselves."""
-    return array("I", sorted({crc32(word.encode()) for word in words_of(text)}))
+    return array("I", sorted(set(map(crc32, map(str.encode, words_of(text))))))
 
 
 @lru_cache(maxsize=8_192)

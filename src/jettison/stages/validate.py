@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from jettison.errors import Problem
 from jettison.flow.borders import says_as
-from jettison.items import Fidelity, Item
+from jettison.items import Fidelity, Item, named_items
 from jettison.plan import CheckResult, Locks, Protection, View
 from jettison.protocols import Check
 
@@ -26,7 +26,8 @@ def validate(
     `tokens`: of the whole request. `problems`: broken rules of the output.
     """
     kept = {item.id: item for item in items}
-    sources = {item.id: item.text for item in view.items}
+    cut = {lock.item for lock in locks.protections if lock.text and _is_cut(kept.get(lock.item))}
+    sources = {item.id: item.text for item in named_items(view.items, cut)}
     missing = [missed for lock in locks.protections if (missed := _missing(lock, kept, sources))]
     for check in checks:
         missing += check(items, view)
@@ -46,8 +47,12 @@ def validate(
     }
 
 
+def _is_cut(item: Item | None) -> bool:
+    return item is not None and item.fidelity is not Fidelity.FULL
+
+
 def _missing(lock: Protection, kept: Mapping[str, Item], sources: Mapping[str, str]) -> str | None:
-    """What is lost of a protection, None when it is there. `sources`: the texts of the items before they were cut."""
+    """What is lost of a protection, None when it is there. `sources`: of items that were cut, the texts before that."""
     if lock.level in ("lost", "noted", "deferred"):  # it is not in its item: see `Protection.level`
         return None
     item = kept.get(lock.item)
@@ -55,6 +60,6 @@ def _missing(lock: Protection, kept: Mapping[str, Item], sources: Mapping[str, s
         return f"{lock.item} ({lock.reason}) is gone" + (f": {lock.text[:80]!r}" if lock.text else "")
     if lock.whole and lock.level == "verbatim" and item.fidelity is not Fidelity.FULL:
         return f"{lock.item} ({lock.reason}) was shortened"
-    if lock.text and not says_as(sources.get(lock.item, ""), lock.text)(item.text):
+    if lock.text and not says_as(sources.get(lock.item, item.text), lock.text)(item.text):
         return f"{lock.item} ({lock.reason}): {lock.text[:80]!r} is not there word for word"
     return None
