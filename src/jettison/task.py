@@ -80,6 +80,8 @@ class Fact:
     until: str
     span: Span | None = None
     """The piece of the item that says it; None: the whole item."""
+    gives_way: bool = False
+    """It is not held where what is protected does not fit."""
 
 
 @dataclass(frozen=True, slots=True)

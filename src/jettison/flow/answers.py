@@ -8,7 +8,7 @@ from jettison.flow.borders import holds
 from jettison.flow.clauses import commands
 from jettison.flow.patterns import compiled
 
-__all__ = ["answers"]
+__all__ = ["answers", "says_yes_or_no"]
 
 FEW = 6
 """Words up to which a clause with "it" or «его» is about what was asked, and not a story."""
@@ -90,6 +90,11 @@ def answers(text: str, request: str) -> bool:
     if len(rest.split()) == 1:  # "yes, delete", «нет, оставь»
         return commands(rest)
     return strong and len(rest.split()) <= FEW and compiled(_OBJECT).search(sentence, match.end()) is not None
+
+
+def says_yes_or_no(text: str) -> bool:
+    """Whether a turn begins with a yes or a no, whatever follows."""
+    return compiled(rf"^\W*(?:{_STRONG})(?!\w)").match(text) is not None
 
 
 def _is_about(text: str, request: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 
+from jettison.flow.exchanges import Exchanges
 from jettison.flow.goals import Turn, acknowledges, dropped, is_only_about, turn_of
 from jettison.flow.operations import OperationReader
 from jettison.flow.places import PlaceReader
@@ -51,12 +52,18 @@ class _Said:
     """Units with instructions or a user's words."""
     waiting: list[Unit] = field(default_factory=list)
     """Units with calls that are not answered."""
+    exchanges: Exchanges = field(default_factory=Exchanges)
     step: int = 0
 
     def copy(self) -> _Said:
         parts = (self.original, self.firm, self.turned, self.latest, self.asked)
         lists = list(self.spoken), list(self.waiting)
-        return _Said(*parts, list(self.constraints), dict(self.answered), *lists, self.step)
+        return _Said(*parts, list(self.constraints), dict(self.answered), *lists, self.exchanges.copy(), self.step)
+
+    def held(self) -> list[Unit]:
+        """The requests that hold, each once."""
+        turns = dict.fromkeys((self.original, self.turned, self.latest, self.asked))
+        return [unit for unit in turns if unit is not None]
 
     def turn(self, unit: Unit, turn: Turn) -> None:
         """Take in a user turn."""
@@ -139,7 +146,9 @@ class TaskReader:
             operations=operations,
             declared_goal=task.goal,
             facts=tuple(
-                fact for fact in self._standing.read(newest, said.step, tools) if fact.item not in task.released
+                fact
+                for fact in (*self._standing.read(newest, said.step, tools), *said.exchanges.facts(said.held()))
+                if fact.item not in task.released
             ),
             places=places,
             pins=pins,
@@ -164,12 +173,18 @@ class TaskReader:
                     said.answered[item.name] = said.answered.get(item.name, 0) + 1
             if spoke:
                 self._heard(unit, said)
+            else:
+                said.exchanges.said(unit)
 
     def _heard(self, unit: Unit, said: _Said) -> None:
         """A user turn: what it does to the goal, and which goals it gives up by their names."""
-        turn = self._turn(unit)
+        turn, before = self._turn(unit), said.latest
         said.turn(unit, turn)
-        words = dropped(self._lines(unit)) if turn >= Turn.SAYS else None
+        if turn is Turn.REPLACES:
+            said.exchanges.dropped()
+        lines = self._lines(unit)
+        said.exchanges.heard(unit, lines, turn, before if said.latest is not before else None)
+        words = dropped(lines) if turn >= Turn.SAYS else None
         if words:
             said.drop(lambda goal: is_only_about(self._lines(goal), words), unit)
 

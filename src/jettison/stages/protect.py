@@ -26,6 +26,11 @@ limit. By judgement: a thread that many people wrote before the agent was asked 
 ORIGINAL_WHOLE = 0.25
 """The original of an "unchanged" result, and a todo list, stay unchanged while they take at most this share of the
 limit; a larger one stays present and may be cut."""
+EXCHANGED, EXCHANGED_LEAST, EXCHANGED_MOST = 0.02, 100, 0.1
+"""Of what gives way (short answers with their questions, how requests ended) the first up to this share of the limit
+are held; of small limits up to so many tokens, and at most this share. On tau-airline, dialogues on small budgets, that
+costs .4 of strict support and .8 of completeness at 25 %, 4.4 of strict support at 10 % (completeness +.8; intervals
+there are ±15); on the other three sets it changes nothing."""
 
 
 def protect(
@@ -198,11 +203,17 @@ def _needs(op: Operation, until: str, view: View) -> Iterator[Protection]:
 
 
 def _facts(view: View, tight: bool) -> Iterator[Protection]:
-    """What stands in the history and is not repeated: open todo lists, their guards, revealed tools, originals."""
+    """What stands in the history and is not repeated: open todo lists, their guards, revealed tools, originals, what
+    the user agreed to."""
     if not view.task.facts:
         return
     items = {item.id: item for item in view.items}
+    room = max(EXCHANGED * view.limit, min(EXCHANGED_LEAST, EXCHANGED_MOST * view.limit)) if not tight else 0
     for fact in view.task.facts:
+        if fact.gives_way:
+            room -= view.count(items[fact.item].text if fact.span is None else fact.span.text)
+            if room < 0:
+                continue
         if fact.span is not None:
             yield _span(fact.span, fact.reason, fact.until, late=True)
             continue
