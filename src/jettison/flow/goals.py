@@ -9,7 +9,7 @@ from jettison.flow.imperatives import is_imperative
 from jettison.flow.leaning import named_things, own_words
 from jettison.flow.patterns import compiled
 
-__all__ = ["Turn", "acknowledges", "dropped", "is_only_about", "turn_of"]
+__all__ = ["Turn", "acknowledges", "asks_for", "dropped", "is_only_about", "turn_of"]
 
 
 class Turn(IntEnum):
@@ -148,7 +148,14 @@ def is_only_about(sentences: list[str], words: frozenset[str]) -> bool:
     return all(any(_same(word, other) for other in named) for word in words)
 
 
+def asks_for(sentence: str) -> bool:
+    """Whether a sentence that names one thing asks for it: "do the migration", "refactor it all"; not "I am Ann"."""
+    words = sentence.lower().split()
+    return _orders(sentence) or (len(words) > 1 and own_words(words[0]) != [])
+
+
 def _orders(piece: str) -> bool:
+    """Whether a sentence begins with a command."""
     first = piece.lower().split(maxsplit=1)[:1]
     return commands(piece) or any(map(is_imperative, first))
 

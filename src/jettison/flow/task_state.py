@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from operator import is_
 
 from jettison.flow.exchanges import Exchanges
-from jettison.flow.goals import Turn, acknowledges, dropped, is_only_about, turn_of
+from jettison.flow.goals import Turn, acknowledges, asks_for, dropped, is_only_about, turn_of
 from jettison.flow.operations import OperationReader
 from jettison.flow.places import PlaceReader
-from jettison.flow.prose import rules_of
+from jettison.flow.prose import is_label, rules_of
 from jettison.flow.quoting import asides
 from jettison.flow.standing import StandingReader
 from jettison.items import Item, Kind, Unit
@@ -65,8 +65,8 @@ class _Said:
         turns = dict.fromkeys((self.original, self.turned, self.latest, self.asked))
         return [unit for unit in turns if unit is not None]
 
-    def turn(self, unit: Unit, turn: Turn) -> None:
-        """Take in a user turn."""
+    def turn(self, unit: Unit, turn: Turn, firm: bool = False) -> None:
+        """Take in a user turn. `firm`: the first thing that is asked for does not give way to the next."""
         if turn is Turn.EMPTY or (turn < Turn.SAYS and self.firm > Turn.PASTED):
             if turn is Turn.ASKS or turn is Turn.LEANS:
                 self.asked = unit
@@ -84,7 +84,7 @@ class _Said:
             self.turned = unit
         if self.original is None or self.firm < Turn.SAYS:
             self.original, self.firm = unit, min(turn, Turn.SAYS)
-            if turn > Turn.PASTED and _names_a_number(unit):
+            if turn > Turn.PASTED and (firm or _names_a_number(unit)):
                 self.firm = Turn.SAYS
         self.latest = unit
 
@@ -178,11 +178,11 @@ class TaskReader:
 
     def _heard(self, unit: Unit, said: _Said) -> None:
         """A user turn: what it does to the goal, and which goals it gives up by their names."""
-        turn, before = self._turn(unit), said.latest
-        said.turn(unit, turn)
+        lines = self._lines(unit)
+        turn, before = self._turn(unit, lines), said.latest
+        said.turn(unit, turn, firm=turn is Turn.LEANS and any(map(asks_for, lines)))
         if turn is Turn.REPLACES:
             said.exchanges.dropped()
-        lines = self._lines(unit)
         said.exchanges.heard(unit, lines, turn, before if said.latest is not before else None)
         words = dropped(lines) if turn >= Turn.SAYS else None
         if words:
@@ -191,12 +191,25 @@ class TaskReader:
     def _lines(self, unit: Unit) -> list[str]:
         return [item.text[start:end] for item in unit.of(Kind.USER) for start, end in self.reading(item).prose]
 
-    def _turn(self, unit: Unit) -> Turn:
-        lines = self._lines(unit)
+    def _turn(self, unit: Unit, lines: list[str]) -> Turn:
+        if lines and all(map(is_label, lines)) and self._pastes(unit):
+            return Turn.PASTED
         if not lines:
             said = [item.text for item in unit.of(Kind.USER) if item.text.strip()]
             return Turn.EMPTY if all(acknowledges(text) or _only_asides(text) for text in said) else Turn.PASTED
         return turn_of(lines)
+
+    def _pastes(self, unit: Unit) -> bool:
+        """Whether there is more in a user turn than its prose, or data on the line of a label."""
+        for item in unit.of(Kind.USER):
+            prose, at = self.reading(item).prose, 0
+            for start, end in prose:
+                if item.text[at:start].strip() or not item.text[start:end].endswith(":"):
+                    return True
+                at = end
+            if item.text[at:].strip():
+                return True
+        return False
 
     def _constraints(self, item: Item) -> Iterator[Constraint]:
         for start, end in self.reading(item).constraints:
