@@ -117,16 +117,21 @@ class Gains:
             source = self.flow.sources.get(item.id)
             if source is not None:
                 held += self.held(source, _kept(source, self.plan))
-            gain += self.prose(item.id, WHOLE, self.view.cost(item))
+            gain += self.prose(item.id, WHOLE, self.now(item))
         return gain, held
 
     def whole(self, item: Item) -> tuple[float, list[tuple[int, float]]]:
         """What an item brings as a whole, values aside, and its values."""
         source = self.flow.sources.get(item.id)
         held = self.held(source, _kept(source, self.plan)) if source is not None else []
-        tokens = max(1, self.view.cost(item))
+        tokens = self.now(item)
         said = SAID * tokens if item.id in self.said else 0.0
         return KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens) + said, held
+
+    def now(self, item: Item) -> int:
+        """Tokens of an item as an earlier call left it, at least 1."""
+        decision = self.plan.decisions.get(item.id)
+        return max(1, self.view.cost(item) if decision is None else decision.after)
 
     def prose(self, item: str, index: int, tokens: int) -> float:
         """What the task needs of a segment as prose, by embeddings or a judge; 0 by rules."""

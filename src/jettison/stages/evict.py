@@ -144,9 +144,11 @@ class _Filling:
         labels: tuple[int, ...] = ()
         if text is not None:
             labels, more = text.companions(segment, self.pair)
+            if not forced and self.spent + cost + more > self.room:
+                if text.part.source.parts.structured:
+                    return  # a leaf without what names its record says little
+                labels, more = (), 0
             cost += more
-            if not forced and self.spent + cost > self.room:
-                return
             text.add(segment, labels)
         elif item:
             self.whole.add(item)

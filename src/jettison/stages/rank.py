@@ -175,7 +175,7 @@ def _forced(source: Source, locks: Locks, item: Item) -> frozenset[int]:
 
 def _enter(candidate: Candidate, gains: Gains, locks: Locks, forced: _Picks, rest: _Picks) -> None:
     """Add what may be kept of a unit: its opening, then its items."""
-    unit, cost = candidate.unit.index, gains.view.cost
+    unit = candidate.unit.index
     opening = gains.opening(candidate)
     (forced if candidate.must else rest).add(unit, "", max(1, candidate.overhead), *opening)
     parts = {part.item.id: part for part in candidate.parts}
@@ -184,7 +184,7 @@ def _enter(candidate: Candidate, gains: Gains, locks: Locks, forced: _Picks, res
         if name in parts:
             _enter_part(parts[name], unit, gains, forced, rest)
         else:
-            (forced if locks.on(name) else rest).add(unit, name, max(1, cost(texts[name])), *gains.whole(texts[name]))
+            (forced if locks.on(name) else rest).add(unit, name, gains.now(texts[name]), *gains.whole(texts[name]))
 
 
 def _enter_part(part: Part, unit: int, gains: Gains, forced: _Picks, rest: _Picks) -> None:

@@ -1,8 +1,10 @@
 """Evict: within the room by estimate, forced picks always, then the newest units whole, then stubs."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jettison import fit
 from jettison.stages.evict import evict
 from strategies import law
 from unit.flow.reading import call, join, says, user
@@ -103,3 +105,58 @@ def test_a_frozen_unit_is_never_stubbed():
     for room in range(0, SEEN.tokens("1.0"), 50):
         selection = evict(SEEN.rank("1.0", frozen=(unit,)), room)
         assert (selection.taken, selection.full, selection.stubs) == ([], [], [])
+
+
+def ticks(lines, minute=0):
+    return "\n".join(
+        f"09:{minute:02}:{at:02} INFO  worker.tick batch={at * 7 + minute} took={at * 13 + minute}ms"
+        for at in range(lines)
+    )
+
+
+def asked(result, question):
+    call = {"id": "a", "type": "function", "function": {"name": "run", "arguments": '{"cmd": "cat log"}'}}
+    return [
+        {"role": "user", "content": "Find the failing host in the log."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": result},
+        {"role": "user", "content": question},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("alarm", "named"),
+    [
+        ("09:01:00 ERROR host=db-17 disk full", "db-17"),
+        ("java.io.IOException: disk full on db-17", "db-17"),
+        ("09:01:00 ОШИБКА узел=db-17 диск переполнен", "db-17"),
+    ],
+)
+@pytest.mark.parametrize("budget", [150, 170, 190, 210, 230, 250])
+def test_what_gives_most_is_kept_where_only_its_neighbours_do_not_fit(alarm, named, budget):
+    fitted = fit(asked(f"{ticks(30)}\n{alarm}\n{ticks(30, 2)}", "Which host failed?"), budget=budget, counter="o200k")
+    assert named in fitted.messages[2]["content"]
+
+
+@pytest.mark.parametrize("budget", [130, 150, 170])
+def test_a_text_that_was_cut_is_weighed_as_it_is(budget):
+    """It took the room of the newest result, by the size that it had before."""
+    tool = {
+        "name": "run",
+        "description": "Run",
+        "input_schema": {"type": "object", "properties": {"cmd": {"type": "string"}}},
+    }
+    result = {"type": "tool_result", "tool_use_id": "q2", "content": f"7 of 8 stuck\n{ticks(6, 0)}"}
+    history = [
+        {"role": "user", "content": f"Watch the workers, they hang.\n{ticks(9)}"},
+        {"role": "assistant", "content": "Seen."},
+        {"role": "user", "content": "Why is the drain slow?"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "q2", "name": "run", "input": {"cmd": "workers"}}],
+        },
+        {"role": "user", "content": [result]},
+    ]
+    fitted = fit(history, wire="anthropic", tools=[tool], budget=budget, counter="o200k")
+    assert "worker.tick" in fitted.messages[-1]["content"][0]["content"]
+    assert budget - fitted.report.after < 30
