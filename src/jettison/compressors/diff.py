@@ -16,6 +16,9 @@ CHANGED, FILE, NOTE, HUNK, MESSAGE, NEXT, CONTEXT, PAIR = 0.8, 0.9, 0.6, 0.5, 0.
 """Weights, by judgement: a change with its file and hunk can be understood; context beside a change more than other
 context. `--- a/…` repeats what the line with both names says. A changed blank line, and `index` lines, say nothing."""
 
+FEW = 8
+"""Changed lines up to which none may be lost: a longer diff is many changes, and the task says which matter."""
+
 _HUNK = re.compile(r"@@+ -\d+(?:,\d+)? .*\+\d+(?:,\d+)? @@|@@ ?$|\d+(?:,\d+)?[acd]\d+(?:,\d+)?$")
 _FILE = re.compile(r"diff --(?:git|cc|combined) |Index: ")
 _STATUS = re.compile(
@@ -30,7 +33,9 @@ def outline(parts: Segmented) -> Outline | None:
     if parts.structured or not _is_diff(parts):
         return None
     weight, label, near, changed = _walked(parts)
-    return Outline("diff", weight, label, near, partial(_about, parts, changed))
+    changes = [index for index, change in enumerate(changed) if change and weight[index]]
+    few = frozenset(changes) if len(changes) <= FEW else frozenset()
+    return Outline("diff", weight, label, near, partial(_about, parts, changed), few)
 
 
 def _is_diff(parts: Segmented) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jettison.compressors import code, diff, html, json, log, table, text, trace
+from jettison.compressors import code, diff, html, json, log, table, testrun, text, trace
 from jettison.compressors.outline import Outline, Outliner
 from jettison.flow.segments import Segment, Segmented
 
@@ -20,6 +20,7 @@ __all__ = ["OUTLINERS", "outline_of"]
 
 OUTLINERS: tuple[Outliner, ...] = (
     json.outline,
+    testrun.outline,
     trace.outline,
     table.outline,
     log.outline,

@@ -18,6 +18,16 @@ _GENERIC = frozenset(
     {"id", "uuid", "key", "code", "no", "number", "name", "path", "url", "slug", "title", "value", "ref"}
 )
 """Keys that say little without the name of their record: `orders[3].id` is an order id."""
+_CURSOR = re.compile(
+    r"(?:next|continuation)_\w*(?:cursor|token|marker|page|offset|key)$|(?:end|last)_\w*(?:cursor|marker|evaluated_key)$|"
+    r"(?:next|cursor|continuation|page_token|scroll_id|next_link|last_id|after)$"
+)
+"""A leaf that says where the next page begins: MCP's `nextCursor`, Google's `nextPageToken`, GraphQL's `endCursor`."""
+_PLACES = frozenset(
+    {"cursor", "page_token", "after", "next_token", "continuation_token", "continuation", "marker", "start_after"}
+    | {"starting_after", "start_cursor", "start_key", "exclusive_start_key", "scroll_id", "starting_token", "page_key"}
+)
+"""What the argument is called that takes it; seldom as the leaf."""
 
 
 @lru_cache(maxsize=16_384)
@@ -33,6 +43,8 @@ def kinds_of(record: str, key: str) -> frozenset[str]:
     if not key:
         return frozenset()
     own = kind(key)
+    if _CURSOR.match(own):
+        return _PLACES | {own}
     if own not in _GENERIC:
         return frozenset({own})
     last = kind(_INDEX.sub("", record).rpartition(".")[2])

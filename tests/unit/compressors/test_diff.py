@@ -113,3 +113,19 @@ def test_other_types_are_not_diffs(text):
 def test_laws_of_an_outline(drawn):
     lawful("\n".join(drawn), outline)
     lawful("diff --git a/a b/a\n@@ -1 +1 @@\n" + "\n".join(drawn), outline)
+
+
+def test_few_changes_among_much_context_are_alarms_many_are_not():
+    def diff(changes):
+        context = "\n".join(f" opt_{at} = {at}" for at in range(30))
+        changed = "\n".join(f"-limit_{at} = 10\n+limit_{at} = 100" for at in range(changes))
+        return f"diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,61 +1,61 @@\n{context}\n{changed}\n{context}"
+
+    parts = segment(diff(2))
+    assert [parts.segments[at].text for at in sorted(outline(parts).alarms)] == [
+        "-limit_0 = 10",
+        "+limit_0 = 100",
+        "-limit_1 = 10",
+        "+limit_1 = 100",
+    ]
+    assert not outline(segment(diff(5))).alarms

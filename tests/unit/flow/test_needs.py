@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jettison import Policy, Session
+from jettison import Policy, Session, fit
 from jettison.flow.dependencies import Flow
 from jettison.flow.needs import declared_arguments, kind, kinds_of
 from jettison.flow.weights import WORTH
@@ -63,3 +63,46 @@ def test_what_a_declared_tool_takes_is_kept_first():
     untold = _kept(None)
     assert told["shipment_code"] == max(told.values())
     assert told["shipment_code"] > 3 * untold["shipment_code"]
+
+
+@pytest.mark.parametrize(
+    ("key", "argument"),
+    [
+        ("nextCursor", "cursor"),
+        ("next_cursor", "cursor"),
+        ("nextPageToken", "pageToken"),
+        ("endCursor", "after"),
+        ("NextToken", "NextToken"),
+        ("LastEvaluatedKey", "ExclusiveStartKey"),
+        ("NextMarker", "Marker"),
+        ("continuationToken", "continuation_token"),
+        ("last_id", "starting_after"),
+        ("next", "cursor"),
+    ],
+)
+def test_the_place_of_the_next_page_is_of_the_kind_that_its_argument_is(key, argument):
+    assert kind(argument) in kinds_of("page", key)
+
+
+@pytest.mark.parametrize("key", ["token", "start_offset", "last_name", "end_date", "next_steps", "key", "page"])
+def test_other_leaves_are_no_place_of_a_page(key):
+    assert "cursor" not in kinds_of("page", key)
+
+
+@pytest.mark.parametrize(
+    ("key", "argument"), [("nextCursor", "cursor"), ("nextPageToken", "pageToken"), ("endCursor", "after")]
+)
+@pytest.mark.parametrize("budget", [300, 500, 800])
+def test_the_place_of_the_next_page_stays_in_a_cut_result(key, argument, budget):
+    schema = {"type": "object", "properties": {argument: {"type": "string"}}}
+    tool = {"type": "function", "function": {"name": "list_invoices", "description": "List", "parameters": schema}}
+    page = {"items": [{"id": f"inv_{at:04}", "cents": at} for at in range(120)], key: "tok_ABC123"}
+    call = {"id": "l", "type": "function", "function": {"name": "list_invoices", "arguments": "{}"}}
+    history = [
+        {"role": "user", "content": "List the invoices page by page."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "l", "content": json.dumps(page)},
+        {"role": "user", "content": "Next page please."},
+    ]
+    fitted = fit(history, tools=[tool], budget=budget, counter="o200k")
+    assert "tok_ABC123" in fitted.messages[2]["content"]
