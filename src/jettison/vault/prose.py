@@ -13,7 +13,7 @@ from jettison.vault.lookalikes import is_code_value, is_identifier, is_mask, mix
 from jettison.vault.spans import Span
 from jettison.vault.strength import MARK, STRONG, WEAK, changes, opaque, password_like
 
-__all__ = ["login_pair", "told"]
+__all__ = ["login_pair", "outright", "told"]
 
 _NOUN = re.compile(
     r"(?P<password>passwords?|passphrases?|passcode|passwd|pass|pwd|pw|парол(?:ь|я|ем|ю|и)|пасс(?:ом)?|"
@@ -36,6 +36,11 @@ _LINK = re.compile(
     r"(?:[’']s\b)?(?:\s{0,3}(?::|=|—|–|->|→|-(?=\s))|\s{1,3}(?:is|was|are|this|it's|это|такой|такая|теперь|"
     r"будет|был|стал|вот|now|"
     r"still|set|to|changed|as|на|new|here|from)\b|\s{0,3}(?:[’']s\b))*\s{0,3}(?:<[a-z]{1,8}>\s?){0,2}[\"'`«“„*_(]{0,2}",
+    re.IGNORECASE,
+)
+_OF = re.compile(  # "password for the database: …", «пароль от wifi …»
+    r"\s(?:for|of|to|от|для|к|на)\s(?:the\s|our\s|my\s)?[\w.-]{2,20}(?:\s[\w.-]{2,20})?\s?(?P<colon>[:=—–]|-(?=\s))?\s"
+    r"[\"'`«“„*_(]{0,2}",
     re.IGNORECASE,
 )
 _LINKED = re.compile(
@@ -150,12 +155,23 @@ def _after(text: str, end: int, stop: int, kind: str) -> Span | None:
             near = 2 if between.strip(" \t\"'`«“„*_") else 1
         else:
             quoted = text[start - 1 : start] in ("'", '"', "`", "«", "“") and any(map(str.isdigit, value))
-            near = 1 if quoted or start == digit + 1 or _LINKED.search(text, max(end, start - 12), start) else 0
+            of = _OF.fullmatch(between)
+            near = 2 if of and of["colon"] else 1 if of or quoted or start == digit + 1 else 0
+            near = near or (_LINKED.search(text, max(end, start - 12), start) is not None)
         if _fits(value, kind, near, number):
             return Span(start, start + len(value), kind)
         if near == 2:
             return None
     return None
+
+
+def outright(text: str, start: int, end: int, linked: bool) -> Span | None:
+    """The password that a word beside its noun is, without what belongs to the sentence. `linked`: a verb or a colon
+    stands between the two."""
+    start, value = _trimmed(text, start, text[start:end])
+    if not value or value.isalpha() or not _fits(value, "password", 2 if linked else 1, 0):
+        return None
+    return Span(start, start + len(value), "password")
 
 
 def _trimmed(text: str, start: int, word: str) -> tuple[int, str]:

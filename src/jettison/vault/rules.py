@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from jettison.vault.abroad import told_abroad
 from jettison.vault.codes import code_entered, code_told, phrase_told
 from jettison.vault.commands import PROGRAMS, commanded
 from jettison.vault.cues import Finder, words_in
@@ -135,3 +136,4 @@ def ruled_spans(text: str, low: bytes) -> Iterator[Span]:
             spans, block = manifest(text, at)
             yield from spans
     yield from parameters(text)
+    yield from told_abroad(text)
