@@ -14,11 +14,19 @@ _FAR_EASTERN = (
     r"(?:^|[，。；：、\s请])别(?:动|改|删|碰|推|提交|发|再)|のみ(?:を)?(?:変更|編集|修正|使用|更新)|"
     r"만 ?(?:수정|변경|편집|사용|업데이트)(?:하|해)"
 )
+_ORDERS_DE = (
+    "fass|rühr|lösch|änder|verschieb|schick|send|sag|nimm|mach|geh|push|deploy|committ|merg|überschreib|entfern|ruf|kauf|"
+    "bestell|buch|stornier|benutz|verwend|nutz|installier|schreib|gib|lass|veröffentlich"
+)
 _WESTERN = (
     r"\b(?:nunca|no debes?|prohibido|solamente|niemals|auf keinen fall|darf nicht|nur wenn|verboten|unbedingt|jamais|"
     r"interdit|il ne faut pas|uniquement|nur nach|sólo si)\b|"
     # An order: German infinitives, French and Romance imperatives with nobody named before them.
     r"\bbitte (?:[^\s.;!?]+ ){0,4}?(?:nicht|nichts|keine?[nmrs]?)\b|"
+    rf"^\W*(?:(?:und|aber|also|dann) )?(?:{_ORDERS_DE})(?:e|t|et|en sie)? (?:[^.;!?]{{0,60}} )?"
+    r"(?:nicht|nichts|niemandem|keine?[nmrs]?)\b|"
+    r"^\W*(?:de[nrm]|die|das|an) (?![^.;!?]*\b(?:ich|wir|er|man|kann|können|konnten?|wollen|will|wird|werden|würden?|"
+    r"lässt|scheint|mag|möchte|darf|lassen)\b)[^.;!?]{1,60} nicht \w+(?:en|ern|eln)(?=\W*$)|"
     r"^\W*nur (?:in|auf|mit|über|an|unter|bei|die|das|den) [^.;!?]{1,60}?\w+(?:en|ern|eln)(?=\W*$)|"
     r"^\W*keine?[nmrs]? (?!ahnung|problem|sorge|frage|idee|zeit|chance|lust|fehler|änderung)[^.;!?]{1,60}(?=[.!]?$)|"
     r"^\W*(?:s'il (?:te|vous) pla[iî]t,? )?n(?:e |')\w{3,}(?:e|ez|s) (?:pas|rien|aucun|jamais|plus)\b|"
@@ -30,7 +38,19 @@ _WESTERN = (
 )
 _STEMS = (
     *("nunca", "no debe", "prohibido", "solamente", "niemals", "auf keinen", "darf nicht", "nur wenn", "verboten"),
-    *("unbedingt", "jamais", "interdit", "il ne faut", "uniquement", "nur nach", "sólo si", "bitte ", "nur ", "kein"),
+    *(
+        "unbedingt",
+        "jamais",
+        "interdit",
+        "il ne faut",
+        "uniquement",
+        "nur nach",
+        "sólo si",
+        "bitte ",
+        "nur ",
+        "kein",
+        "nicht",
+    ),
     *("ne ", "n'", "no ", "não ", "nao ", "non "),
 )
 # A ban at the beginning: «الصفحة لا تعمل» says how it is.

@@ -41,6 +41,7 @@ _DEEDS_RU = (
     r"обращени|связь|общени|переписк|встреч|билет|номер|оплат)\w*"
 )
 _VERB_RU = r"\w+(?:[её]т|ит|[уюая]т|[тл]ся|[аияуе]л[аио]?)"
+_STYLE_RU = r"используй|пиши|называй|ставь|применяй|бери|форматируй|оформляй"
 _END = r"(?=\W*$|,? please\W*$|[,;])"
 
 # Binds where the clause has no finite verb: "dry run only", "edits go in src only".
@@ -82,6 +83,7 @@ _UNTOLD = {
         r"толку|успеха|обид|тебя|вас|меня|нас|него|не[её]|них|этого|того|результат|ответ|паник|спешк|нерв|причин)"
         r"(?!.*\b\w{2,}(?:[её]т|ит|[уюая]т|[тл]ся|ло)\b)(?:[^\s.;!?,]+ ?){1,5}(?:, пожалуйста)?\W*$"
     ),
+    "corrected": r"\d\d[^\s.;!?]*(?: [^\s.;!?,]{1,12}){0,2},? (?:and not|not|а не|und nicht) (?=\S*\d)",
     "mandatory": r"\bобязател(?:ен|ьна|ьны)(?=\W*$)",
 }
 # What binds unless it is in the first person: its participle looks like the past.
@@ -105,6 +107,12 @@ _ORDERED = {
     "versus": (
         r",(?: and| but)? not (?!yet|sure|only|that|because|if|when|so|really|at all|possible|necessarily|much|many|to "
         r"mention|even|just|now)(?=[\w\"'/`.-])|, (?:а|но) не (?!только|потом|сразу|просто)(?=[\w\"«`])"
+    ),
+    "everywhere": (
+        r"\b(?:use|write|call|name|keep|format|spell|put|set|apply|prefer) [^.;!?]{1,80}?\b(?:everywhere|throughout|"
+        r"across the (?:board|codebase|project|repo)|in (?:all|every|each) \w+)\b|"
+        rf"\b(?:{_STYLE_RU})(?:те)? [^.;!?]{{1,80}}?\b(?:везде|всюду|повсюду|(?:во|на) (?:всех|всём|всем|каждом|каждой)"
+        rf"(?: \w+)?)\b|\b(?:везде|всюду|повсюду|во всех \w+) (?:{_STYLE_RU})"
     ),
     "due": rf"\bby {_DAY_EN}|(?<!период )\b(?:до|к|не позже) {_WEEKDAY_RU}",
     "before": r"\bbefore (?:you \w+|(?:each|every|any) \w+|\w+ing\b)",
@@ -150,8 +158,13 @@ STEMS = {
     "may": ("only ", "only,"),
     "outcome": ("will be", "not a single", "nothing "),
     "medical": ("contraindicated", "противопоказан"),
+    "corrected": (" not ", ", а не ", "und nicht "),
     "mandatory": ("обязател",),
     "versus": (" not ", ", а не ", ", но не "),
+    "everywhere": (
+        *("everywhere", "throughout", "across the", " in all ", " in every ", " in each ", "везде", "всюду", "повсюду"),
+        *("во всех", "на всех", "во всём", "во всем", "в каждо"),
+    ),
     "due": (" by ", " до ", " к ", "не позже"),
     "before": ("before ",),
     "opening": (

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from jettison.flow.clauses import commands
 from jettison.flow.constraints import constraint_cue
+from jettison.flow.prompts import fields
 from jettison.flow.quoting import maybe_printed, printed, repeated
 
 __all__ = ["LONGEST_CONSTRAINT", "is_data", "is_label", "rules_of", "sentences"]
@@ -98,6 +99,10 @@ def is_label(line: str) -> bool:
 
 def rules_of(text: str) -> Iterator[tuple[int, int, bool]]:
     """(start, end, False) of each sentence that is prose; (start, end, True) of each piece that binds."""
+    for start, end in fields(text):
+        yield start, end, False
+        if constraint_cue(text[start:end]) is not None:
+            yield start, end, True
     quoted = iter(repeated(text))
     hidden = next(quoted, None)
     line, told = slice(0, 0), False

@@ -6,6 +6,11 @@ written before that, `LATER` afterwards.
 
 BINDS = {
     "Russian": """
+Используй 19 % везде.
+Пиши даты как ГГГГ-ММ-ДД во всех файлах.
+Везде ставь табы.
+Нет, ставка 19 %, а не 16 %.
+Порт 8443, а не 8080.
 Прод не трогаем.
 в main не лезем
 Клиенту не пишем.
@@ -54,6 +59,12 @@ BINDS = {
 Ограничься каталогом src/pay.
 Подожди с релизом до среды.""",
     "English": """
+Use 19 % everywhere.
+Use tabs in all files.
+Call it a client throughout the code.
+Keep the header in every file.
+No, the tax rate is 19 %, not 16 %.
+The port is 8443, not 8080.
 Edits go in billing/round.py only.
 Only billing/round.py may be edited.
 Dry run only!
@@ -89,6 +100,12 @@ Penicillin is contraindicated for this patient.
 Reply in French.
 You may push now, but only to main.""",
     "other languages": """
+Fass den Ordner payments/ nicht an.
+Lösch die alten Backups bitte nicht.
+Schick dem Kunden nichts.
+Gib niemandem die Nummer, und buch keinen Flug.
+Den Ordner payments/ nicht anfassen.
+Die Datenbank nicht löschen!
 Bitte nicht pushen.
 Bitte nichts löschen!
 Bitte keine E-Mails verschicken.
@@ -114,6 +131,9 @@ src/pay のみ変更してください。""",
 
 HARMLESS = {
     "Russian": """
+Ошибка видна везде.
+Пришло 404, а не 500.
+Их было 5, а не 6.
 Мы пока не понимаем, почему упал тест.
 Не знаем, откуда берётся эта ошибка.
 Никак не найдём причину.
@@ -180,6 +200,10 @@ HARMLESS = {
 Не получаем ответа от сервера.
 Срок поставки трёх заказов вырос.""",
     "English": """
+The error shows up everywhere.
+The test was red in all files.
+It returned 404, not 500.
+We had 5, not 6 of them, yesterday.
 The bug is in staging only.
 It fails on Windows only.
 This happens in CI only.
@@ -246,6 +270,10 @@ Read-only mode is a nice feature.
 The plan is not final.
 Windows users see it, not Mac users.""",
     "other languages": """
+Die Seite kann ich nicht öffnen.
+Das lässt sich nicht ändern.
+Die Tests wollen nicht laufen.
+Ich fasse das nicht an.
 Das funktioniert nicht.
 Ich weiß nicht, warum.
 Nur ein Test ist rot.

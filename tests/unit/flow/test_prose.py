@@ -1,5 +1,7 @@
 """What is said and what is pasted: figures do not make a sentence data, nor words a row of a log prose."""
 
+import json
+
 import pytest
 
 from jettison import fit
@@ -180,3 +182,22 @@ def test_what_asks_for_nothing_gives_way(first):
         {"role": "user", "content": "Refund order ORD-5512 to my card."},
     ]
     assert [span.text for span in fit(history, budget=5_000).report.task.goals] == ["Refund order ORD-5512 to my card."]
+
+
+@pytest.mark.parametrize(
+    ("task", "rule"),
+    [("Write the product page.", "never mention prices"), ("Напиши страницу товара.", "цены не упоминать")],
+)
+@pytest.mark.parametrize("key", ["constraints", "rules"])
+def test_a_prompt_that_is_a_json_object_asks_and_binds(task, rule, key):
+    prompt = json.dumps(
+        {"task": task, key: [rule], "rows": [{"id": at, "note": "no"} for at in range(9)]}, ensure_ascii=False
+    )
+    state = fit([{"role": "user", "content": prompt}], budget=5_000).report.task
+    assert [span.text for span in state.goals] == [task, rule]
+    assert [constraint.text for constraint in state.constraints] == [rule]
+
+
+def test_other_json_neither_asks_nor_binds():
+    data = json.dumps({"items": [{"name": "never mention prices"}], "note": "do not delete"})
+    assert fit([{"role": "user", "content": data}], budget=5_000).report.task.constraints == ()
