@@ -10,6 +10,7 @@ from jettison.flow.dependencies import Flow
 from jettison.flow.named import named
 from jettison.flow.prose import is_data
 from jettison.flow.sources import Source
+from jettison.flow.weights import WORTH
 from jettison.items import Item, Kind
 from jettison.plan import Locks, Plan, Score, View
 from jettison.ranking import WHOLE, Candidate, Part
@@ -60,6 +61,9 @@ class Gains:
         candidates: Collection[int],
     ) -> None:
         self.view, self.flow, self.scores, self.plan = view, flow, scores, plan
+        self.covered: set[int] = set()
+        self.told: set[str] = set()
+        """Identifiers of what the assistant said that were given away."""
         asked = set(flow.vocabulary.known(named(view)))
         self.improbable, self.chance = self.worths(candidates, asked)
         self.bonus: dict[str, float] = {}
@@ -72,7 +76,8 @@ class Gains:
         what the task names is not held by the words that name it, it is looked for behind them."""
         flow = self.flow
         near = _held((one for one in flow.sources.values() if one.item.unit in candidates), self.plan)
-        near -= _covered(flow, self.plan, candidates).union(flow.vocabulary.known(flow.head)).difference(asked)
+        self.covered = _covered(flow, self.plan, candidates).union(flow.vocabulary.known(flow.head)).difference(asked)
+        near -= self.covered
         improbable = flow.improbable(near, len(flow.learnt))
         chance = [0.0] * len(improbable)
         for value in near:
@@ -125,8 +130,19 @@ class Gains:
         source = self.flow.sources.get(item.id)
         held = self.held(source, _kept(source, self.plan)) if source is not None else []
         tokens = self.now(item)
-        said = SAID * tokens if item.id in self.said else 0.0
+        said = SAID * tokens if item.id in self.said else self.names(item)
         return KAPPA * self.scores[item.id].total + self.prose(item.id, WHOLE, tokens) + said, held
+
+    def names(self, item: Item) -> float:
+        """Worth of the identifiers in what the assistant said that stand in no text that is left."""
+        worth = 0.0
+        for value in self.flow.named.get(item.id, ()):
+            number = self.flow.vocabulary.numbers.get(value)
+            if value not in self.told and (number is None or not (number in self.covered or self.improbable[number])):
+                self.told.add(value)
+                odds = WORTH.only_told + self.flow.odds(value, len(self.flow.learnt))
+                worth += 1 / (1 + math.exp(-odds))
+        return worth
 
     def now(self, item: Item) -> int:
         """Tokens of an item as an earlier call left it, at least 1."""

@@ -12,7 +12,7 @@ from itertools import chain
 from jettison.flow.needs import kind, kinds_of
 from jettison.flow.segments import Segmented, segment
 from jettison.flow.sources import Source, Vocabulary
-from jettison.flow.values import argument_values, segment_values, shape_worth, text_values
+from jettison.flow.values import argument_values, segment_values, shape, shape_worth, text_values
 from jettison.flow.weights import WORTH
 from jettison.items import Item, Kind, Unit
 from jettison.plan import Edge
@@ -24,7 +24,8 @@ KEYISH = re.compile(
     r"(?:^|[_.\-])(?:id|ids|name|path|file|url|uri|key|code|number|no|title|sha|ref|email|slug|ticket|token)s?$|Id$|Name$|Path$|Url$",
 )
 _TEXTUAL = (Kind.RESULT, Kind.USER, Kind.DOCUMENT)
-
+NAMES = frozenset({"email", "hex", "letters_digits", "snake_number"})
+"""Shapes of values that name one thing."""
 
 SEARCHED = 200_000
 """Characters of earlier texts in which an argument is searched, newest first. Bounds the work of one argument."""
@@ -63,6 +64,8 @@ class Flow:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     uses: dict[str, _Track] = field(default_factory=dict)
     mentions: dict[str, _Track] = field(default_factory=dict)
+    named: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Identifiers in what the assistant said, by item."""
     stated: set[str] = field(default_factory=set)
     """Values that stand in a user message."""
     told: set[str] = field(default_factory=set)
@@ -161,8 +164,11 @@ class Flow:
         if item.kind is Kind.CALL:
             self._consume(item, ordinal)
         elif item.kind is Kind.ASSISTANT:
-            for value in set(text_values(item.text)):
+            values = set(text_values(item.text))
+            for value in values:
                 self._note(self.mentions, value, ordinal)
+            if names := tuple(sorted(value for value in values if shape(value) in NAMES)):
+                self.named[item.id] = names
         elif item.kind is Kind.INSTRUCTION:
             self.told.update(text_values(item.text))
         elif item.kind in _TEXTUAL and item.text:

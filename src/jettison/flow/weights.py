@@ -45,6 +45,11 @@ class Worth:
     mentioned: float = 0.4
     """Mentioned by the assistant."""
     mentioned_recent: float = 0.8
+    only_told: float = 1.0
+    """An identifier that the assistant told and that stands in no text that is left ("I created deployment 3f9c…").
+    With 0 a uuid goes before log lines at 70 % and below, without the rule any id goes at 80 %; with 2 tau-airline
+    loses .9 of strict support at 10 %. Strict support / completeness of all pressured calls at 25 and 10 % change on
+    tau-airline by +.1 / +.1 and 0 / 0, on the others, a quarter of their runs, by nothing."""
     newest_recent: float = 1.0
     """The newest text that holds it is recent."""
     fade: float = 10.0

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from jettison import fit
 from jettison.gains import KAPPA, NAMED, ROOMY
 from jettison.items import Fidelity
 from jettison.ranking import WHOLE
+from strategies import log_text
 from unit.flow.reading import call, join, says, user
 from unit.stages.scene import scene
 
@@ -206,3 +208,36 @@ def test_rows_of_what_the_user_asks_about_are_not_held_by_the_question(limit):
     ranking = seen.rank("1.0", "2.0")
     lines = [pick.segment for pick in ranking.rest if pick.item.startswith("2.0-")]
     assert set(lines[:2]) == {10, 3}
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("I created the deployment 3f9c2e1a-77d4-4c0b-9a55-0d1f6f2f9b31.", "3f9c2e1a-77d4-4c0b-9a55-0d1f6f2f9b31"),
+        ("Your reservation is RSV-88121-X; the room is on the third floor.", "RSV-88121-X"),
+        ("Заказ ORD-5512-A создан, ссылка отправлена на anna.k@example.com.", "ORD-5512-A"),
+    ],
+)
+@pytest.mark.parametrize("share", [0.8, 0.6, 0.4, 0.3])
+def test_an_identifier_that_only_the_assistant_told_outlives_routine(told, name, share):
+    def run(seed):
+        call = {"name": "run", "arguments": json.dumps({"cmd": f"step {seed}"})}
+        return [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"c{seed}", "type": "function", "function": call}],
+            },
+            {"role": "tool", "tool_call_id": f"c{seed}", "content": "\n".join(log_text(seed, 4_000).split("\n")[:8])},
+            {"role": "assistant", "content": f"Step {seed} looked at."},
+        ]
+
+    work = [message for seed in range(10) for message in run(seed)]
+    talk = [
+        {"role": "user", "content": "Look after the services."},
+        *work[:6],
+        {"role": "assistant", "content": told},
+        *work[6:],
+    ]
+    full = fit(talk, budget=100_000).report.before
+    assert name in json.dumps(fit(talk, budget=int(share * full)).messages)
