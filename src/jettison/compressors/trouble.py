@@ -19,7 +19,28 @@ _ERRORS = (
     *("ошибк", "сбой", "сбоя", "сбои", "отказ", "исключени", "авари", "критич", "не удалось", "невозможно", "паник"),
     *("недоступ", "отклонен", "отклонён"),
 )
-_WARNINGS = ("warn", "timeout", "timed out", "deprecat", "предупрежд", "внимание", "устарел", "таймаут", "превышен")
+_WARNINGS = (
+    *("warn", "timeout", "timed out", "deprecat", "предупрежд", "внимание", "устарел", "таймаут", "превышен"),
+    # What turns the meaning of all lines around it: nothing of them was done.
+    *(
+        "dry run",
+        "dry-run",
+        "no changes were made",
+        "nothing was changed",
+        "not applied",
+        "rolled back",
+        "rolling back",
+    ),
+    *(
+        "пробный запуск",
+        "пробного запуска",
+        "ничего не изменено",
+        "изменения не внесены",
+        "изменения не сохранены",
+        "не применен",
+        "откат",
+    ),
+)
 _STATUSES = ('" 5', "status=5", "status: 5", 'status":5', 'status": 5', "status 5", "http 5", "http/1.1 5")
 """Before the digits of a server error; the next two are looked at."""
 

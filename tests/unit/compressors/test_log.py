@@ -179,3 +179,13 @@ def test_a_russian_log_keeps_its_error_and_neighbours():
     short = shrink("\n".join(lines), 4_000)
     assert len(short) < 4_200
     assert "\n".join(lines[331:336]) in short
+
+
+@pytest.mark.parametrize(
+    "line", ["DRY RUN: nothing was changed", "ПРОБНЫЙ ЗАПУСК, изменения не сохранены", "ROLLED BACK: all undone"]
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_the_line_that_turns_the_meaning_of_all_others_is_an_alarm(line, first):
+    rows = [f"deleted record user-{at * 13} created 201{at % 10}-05-0{at % 9 + 1}" for at in range(30)]
+    parts = segment("\n".join([line, *rows] if first else [*rows, line]))
+    assert [parts.segments[at].text for at in outline(parts).alarms] == [line]
