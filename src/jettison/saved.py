@@ -22,7 +22,7 @@ from jettison.notes import Note
 from jettison.plan import Decision, Plan
 from jettison.state import State
 from jettison.summing import Rolling
-from jettison.task import Limit, Operation, Span, Stage, Task
+from jettison.task import COMPLETED, Limit, Operation, Span, Stage, Task
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Inserted, Message, Wire, sanitise
 from jettison.wire.marks import unmarked
@@ -321,20 +321,31 @@ def _operation(data: dict[str, Any]) -> Operation:
 
 
 def merge_task(mine: Task, base: Task, theirs: Task) -> None:
-    """Bring `mine` to what another worker declared, with what was changed here since `base`: nothing is lost."""
-    if mine.goal == base.goal:
-        mine.goal = theirs.goal
-    if mine.stage == base.stage:
-        mine.stage = theirs.stage
+    """Bring `mine` to what another worker declared, with what was changed here since `base`: nothing is lost, nor is
+    what a new session lifted of what it never saw."""
+    told = dict(mine._told)
+    held = {key for key, said in told.items() if said is None}
+    rules = {text: said for (what, text), said in told.items() if what == "rule" and said is not None}
+    pins = {text for what, text in told if what == "pin"}
+    for name in ("goal", "stage"):
+        if (name, "") not in told:
+            setattr(mine, name, getattr(theirs, name))
+            del mine._told[name, ""]  # it was not said here
     own = [text for text in mine.constraints if text not in base.constraints and text not in theirs.constraints]
-    dropped = set(base.constraints).difference(mine.constraints)
+    dropped = set(base.constraints).difference(mine.constraints).union(rules)
     mine.constraints[:] = [text for text in theirs.constraints if text not in dropped] + own
     for ours, old, new in ((mine.pins, base.pins, theirs.pins), (mine.released, base.released, theirs.released)):
         added, removed = ours - old, old - ours
         ours.clear()
         ours.update((new | added) - removed)
+    mine.pins.difference_update(text for text in pins if ("pin", text) not in held)
+    mine.released.update(rules)
+    mine.released.difference_update(text for what, text in held if what == "rule")
     _merge(mine.operations, base.operations, theirs.operations)
-    _merge(mine.limits, base.limits, theirs.limits)
+    for name in mine.released.intersection(mine.operations):
+        if mine.operations[name].open:
+            mine.operations[name] = replace(mine.operations[name], closed=rules.get(name, COMPLETED))
+    _merge(mine.limits, base.limits, {text: limit for text, limit in theirs.limits.items() if text not in pins})
 
 
 def _merge(mine: dict[str, T], base: Mapping[str, T], theirs: Mapping[str, T]) -> None:
@@ -355,4 +366,5 @@ def copy_task(task: Task) -> Task:
         dict(task.limits),
         task._count,
         task.stage,
+        dict(task._told),
     )

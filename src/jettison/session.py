@@ -404,6 +404,9 @@ class Session:
 
         def kept() -> None:
             self._version, self._declared, self._measured = version, declared, False
+            for key, said in declared._told.items():
+                if self.task._told.get(key, key) == said:  # nothing else was said since
+                    del self.task._told[key]
 
         return kept
 

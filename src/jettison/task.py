@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 __all__ = ["Constraint", "Fact", "Limit", "Operation", "Pin", "Span", "Stage", "Task", "TaskState"]
 
+COMPLETED = "completed by the caller"
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -151,11 +153,16 @@ class Task:
     _count: int = 0
     stage: Stage | None = None
     """The stage that was entered (`Session.enter`)."""
+    _told: dict[tuple[str, str], str | None] = field(default_factory=dict, repr=False, compare=False)
+    """What was said since the last save, by (what, which one): why it was lifted; None: it holds. So a session that
+    never saw a thing can lift it in the store."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name == "goal" and value is not None:
             _text(value, "goal")
         object.__setattr__(self, name, value)
+        if name in ("goal", "stage") and hasattr(self, "_told"):  # the last field: before it is there, nothing was told
+            self._told[name, ""] = None
 
     @property
     def deferred(self) -> frozenset[str]:
@@ -167,6 +174,7 @@ class Task:
         if not _text(text, "constraint").strip():
             raise ValueError("a constraint needs text")
         self.released.discard(text)
+        self._told["rule", text] = None
         if text not in self.constraints:
             self.constraints.append(text)
 
@@ -179,21 +187,27 @@ class Task:
                 raise ValueError("a need is a value as it stands in the history, not an empty text")
         self._count += 1
         op = Operation(id=f"op-{self._count}", name=name, needs=tuple(needs))
+        self.released.discard(op.id)
         self.operations[op.id] = op
         return op.id
 
-    def complete(self, op: str, reason: str = "completed by the caller") -> None:
+    def complete(self, op: str, reason: str = COMPLETED) -> None:
         """Close a declared operation or an inferred one, by its id. Its protections are lifted."""
         known = self.operations.get(op)
         if known is not None:
             self.operations[op] = replace(known, closed=reason)
         self.released.add(op)
+        self._told["rule", op] = reason
 
     def release(self, what: str) -> None:
         """Lift a constraint (its text), an operation (id or handle), a fact (item id), or what a tool policy keeps
         (tool name or item id)."""
         self.constraints = [text for text in self.constraints if text != what]
+        known = self.operations.get(what)
+        if known is not None and known.open:
+            self.operations[what] = replace(known, closed=COMPLETED)
         self.released.add(what)
+        self._told["rule", what] = COMPLETED
 
     def pin(self, what: str, *, steps: int | None = None, call: str | None = None) -> None:
         """Keep an item (by id) or an exact piece of text until `unpin`.
@@ -203,13 +217,16 @@ class Task:
         if steps is not None and steps < 1:
             raise ValueError("steps must be at least 1")
         self.pins.add(_text(what, "pin"))
+        self._told["pin", what] = None
         self.limits.pop(what, None)
         if steps is not None or call is not None:
             self._count += 1
             self.limits[what] = Limit(self._count, steps, call)
 
     def unpin(self, what: str) -> None:
+        """Keep it no longer."""
         self.pins.discard(what)
+        self._told["pin", what] = ""
         self.limits.pop(what, None)
 
 

@@ -88,6 +88,9 @@ def task_mended(task: Task, mend: Callable[[str], str]) -> None:
     for text in list(task.limits):
         if (new := mend(text)) != text:
             task.limits[new] = task.limits.pop(text)
+    for what, text in list(task._told):
+        if (new := mend(text)) != text:
+            task._told[what, new] = task._told.pop((what, text))
     stage = task.stage
     if stage is not None:
         handover, needs = mend(stage.handover), tuple(map(mend, stage.needs))
