@@ -42,6 +42,7 @@ def request_of(
         reasoning_drop=drop,
         choice=frozenset(strings(asked)),
         marks=marks,
+        model=model if isinstance(model := body.get("model"), str) else None,
     )
     pointers = ("previous_response_id", *(["conversation"] if wire.field == "input" else []))
     if named := next((name for name in pointers if body.get(name)), None):

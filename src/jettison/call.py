@@ -25,6 +25,8 @@ class Call:
     """Words of the request's tool choice."""
     marks: int = 0
     """Cache marks of the request outside of system, tools and messages."""
+    model: str | None = None
+    """Who is asked, as the request says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["Model", "binds_reasoning", "family_of", "lookup"]
+__all__ = ["Model", "binds_reasoning", "family_of", "lookup", "on_record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,11 @@ def lookup(name: str) -> Model | None:
             window, max_output, max_input, *prices = row
             return Model(low, int(window or 0), _int(max_output), _int(max_input), *prices)
     return None
+
+
+def on_record(name: str) -> bool:
+    """Whether anything is known of a model of that name: a deployment may have any."""
+    return family_of(name) is not None or lookup(name) is not None
 
 
 def _int(value: float | None) -> int | None:

@@ -85,6 +85,8 @@ class Session:
         self.task = Task()
         self.counter = counter_for(self.policy.counter, model, self.traits.family)
         self._costs = CountCache(self.counter)
+        self._named = "" if self.policy.counter is None and model is None else None
+        """The model whose family the counter is of, where a request names it; None: policy or session do."""
         self._reader = TaskReader()
         self._state = State()
         self._ratio, self._odd = 1.0, ""
@@ -163,7 +165,9 @@ class Session:
     def fit_request(self, body: Mapping[str, Any], *, repair: bool = False, observe: bool = False) -> Body:
         """A whole request body, with its messages and system fitted and all else as it was.
 
-        The response schema and the thinking settings are read from it. Its `report` attribute says why.
+        Response schema, model and thinking settings are read from it: the model says whether reasoning is bound and
+        what tokens cost, and in a session without one, at its first call, how they are counted. Its `report` attribute
+        says why.
         """
         call, join = request_of(self.wire, body, repair, observe)
         return join(self._sync(call))
@@ -344,6 +348,7 @@ class Session:
                 "own": self._shelf.own,
                 "conversation": self.conversation,
                 "counter": describe(self.counter)[0],
+                "named": self._named,
                 "ratio": self._ratio,
                 "pinned": sorted(self._shelf.pinned),
                 "vault": None if self.vault is None else self.vault.names(),
@@ -358,6 +363,10 @@ class Session:
         from jettison.saved import copy_task, merge_task, state_of, task_of
         from jettison.tokens import describe
 
+        # Of before there was a name: a session that was given no model counted as its wire does.
+        named = data.get("named", "" if data["model"] is None else None)
+        if named is not None and self._named is not None:
+            self._count_as(named)
         counter = describe(self.counter)[0]
         for what, ours in (("wire", self.wire.name), ("counter", counter)):
             if data[what] != ours:
@@ -378,6 +387,15 @@ class Session:
         self._ratio = self._ratio if self._measured else float(data["ratio"])
         self._shelf.pinned = self._shelf.pinned.union(data["pinned"])
         self._reader._limits.update({(what, number): (step, calls) for what, number, step, calls in data["limits"]})
+
+    def _count_as(self, named: str) -> None:
+        """Count as the family of this model does; "": as the wire's own."""
+        from jettison.tokens import CountCache, counter_for
+
+        counter = counter_for(None, named, self.traits.family)
+        if counter != self.counter:
+            self.counter, self._costs = counter, CountCache(counter)
+        self._named = named
 
     def _refresh(self) -> None:
         if self._store is None:
@@ -484,6 +502,8 @@ class Session:
         for attempt in range(1, ATTEMPTS + 1):
             if self._store is not None:
                 yield Effect(self._refresh)
+            if self._named is not None and not self._state.call:  # nothing is counted yet that must stay as it is
+                self._count_as(call.model or "")
             limits = dict(self._reader._limits)
             fitting, answer = self._fitting(call), None
             steps = fitting.steps()
@@ -537,11 +557,12 @@ class Session:
 
         if self.vault is not None:
             call = self.vault.arrive_call(call, self.task)
+        model = self._asked(call)
         kit = Kit(
             policy=self.policy,
             wire=self.wire,
             traits=self.traits,
-            model=self.model,
+            model=model,
             task=copy_task(self.task),
             costs=self._costs,
             reader=self._reader,
@@ -552,9 +573,28 @@ class Session:
             memory=self._memory,
             kept=self._shelf.keeps(self._embedder),
             vault=self.vault,
-            notes=(self._odd,) if self._odd else (),
+            notes=tuple(filter(None, (self._odd, self._miscounted(model)))),
         )
         fitting = Fitting(kit, call, self._state)
         if fitting.old is not self._state:
             self._shelf.recover(fitting.taken.items, fitting.state.plan)
         return fitting
+
+    def _asked(self, call: Call) -> str | None:
+        """The model of a call: its body's, unless only the session's says what that is."""
+        from jettison.models import on_record
+
+        return call.model if call.model and (self.model is None or on_record(call.model)) else self.model
+
+    def _miscounted(self, model: str | None) -> str:
+        """What to say where the tokens of this model are others than those that are counted; else nothing."""
+        from jettison.models import family_of
+        from jettison.tokens import describe
+
+        family, ours = family_of(model), describe(self.counter)[0]
+        if family in (None, ours) or self.policy.counter is not None:
+            return ""
+        return (
+            f"tokens of {model} are those of {family}, and were counted as {ours}: a session keeps the counter of its "
+            "model or of its first request; usage() corrects it"
+        )
