@@ -14,7 +14,8 @@ from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
 from jettison.forks import forked, freed
 from jettison.history import copied
-from jettison.ledger import NOWHERE
+from jettison.items import Fidelity
+from jettison.ledger import NEVER, NOWHERE, Stale, behind
 from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note, wanted
 from jettison.output import Output
@@ -62,6 +63,10 @@ class Fitting:
         self.old = old = old if self.taken.base is old.history else old.awake(self.taken, kit.costs)
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools = Tooling(kit, call, old, self.taken, self.state.plan)
+        self.front = self.tools.front
+        self.stale = old.stale
+        if self.refronted():
+            self.stale = behind(old.stale, 0, len(self.taken.records))
         self.consulting = Consulting(kit, self.policy, call.observe)
         self.summary = self.state.summary
         self.view = self.seen()
@@ -76,6 +81,10 @@ class Fitting:
         self.extra = self.state.extra + self.weight_of(self.added)
         self.view = replace(self.view, fixed=self.view.fixed + self.extra - self.state.extra)
         self.out = self.output()
+
+    def refronted(self) -> bool:
+        """Whether what is sent in front of the messages is not what the last request had there."""
+        return bool(self.old.sources and self.old.front) and self.front != self.old.front
 
     def output(self) -> Output:
         """How what is decided becomes messages."""
@@ -182,10 +191,12 @@ class Fitting:
         if fresh:
             freed = self.tools.leave(fresh)
             tokens, outcome = tokens - freed, replace(outcome, tokens=outcome.tokens - freed)
+            self.front = self.tools.front
         items = self.out.kept(outcome, rendered)
         broken = self.out.broken(rendered, outcome)
         checks = validate(items, self.view, outcome.locks, tokens, broken, self.policy.checks)
-        report = self.report(outcome, tokens, checks, rendered, self.out.cache(outcome, rendered, tokens, bool(fresh)))
+        cache = self.out.cache(outcome, rendered, tokens, self.refronted(), bool(fresh))
+        report = self.report(outcome, tokens, checks, rendered, cache)
         report = judged(report, unmet(self.kit.task, outcome, self.view), self.policy.on_unsafe == "degrade")
         texts = self.archived(outcome)
         if self.summary.handle:
@@ -216,6 +227,7 @@ class Fitting:
             weight=self.held(),
             lapsed=min((note.after + 1 for note in self.state.notes if note not in self.live), default=NOWHERE),
             summarised=self.summarised(),
+            stale=self.stale,
         )
 
     def summarised(self) -> int:
@@ -237,6 +249,18 @@ class Fitting:
         """What a note would bring back and was given up, as far as it is still wanted."""
         given_up = self.state.forgone.union(outcome.given_up)
         return given_up.intersection(wanted(self.view)) if given_up else given_up
+
+    def still_stale(self, outcome: Outcome) -> Stale:
+        """Where reasoning goes back though it is void: in the running turn, with a model that checks it."""
+        first, upto = self.stale
+        binds = self.kit.traits.voids and binds_reasoning(self.kit.model) and not self.policy.reasoning_drop
+        if first >= upto or not binds:
+            return NEVER
+        left = any(
+            item.bound and first <= item.message < upto and outcome.plan.fidelity(item.id) is Fidelity.FULL
+            for item in self.view.items
+        )
+        return self.stale if left else NEVER
 
     def held(self) -> int | None:
         """Tokens of all items as the plan has them, if only the new ones have to be counted for it."""
@@ -359,6 +383,11 @@ class Fitting:
         if self.call.prior_tokens:
             notes.append(f"{self.call.prior_tokens:,} tokens of history are on the server and were not looked at")
         notes += [*self.semantic.notes, *self.view.task.notes, *self.summary.notes]
+        if self.still_stale(outcome) != NEVER:
+            notes.append(
+                "what stands before reasoning of the running turn was changed (system field or tools): it goes back as "
+                "it is, and this model refuses it unless its drop setting is on"
+            )
         gone = [lock for lock in outcome.locks.protections if lock.level == "lost"]
         if gone:
             names = ", ".join(dict.fromkeys(f"{lock.item} ({lock.reason})" for lock in gone[:5]))
@@ -426,6 +455,9 @@ class Fitting:
             notes=(*self.out.standing(outcome, self.live), *self.added),
             edits=self.edits(outcome),
             forgone=self.forgone(outcome),
+            front=self.front,
+            schemas=self.tools.text,
+            stale=self.still_stale(outcome),
             since=self.tools.since(),
             learnt=len(state.flow.log),
             held=outcome.weight,

@@ -18,10 +18,19 @@ from jettison.task import Task
 if TYPE_CHECKING:
     from jettison.policy import Policy
 
-__all__ = ["BEYOND", "HORIZON", "LONG", "NOWHERE", "Ledger", "Outcome", "Request"]
+__all__ = ["BEYOND", "HORIZON", "LONG", "NEVER", "NOWHERE", "Ledger", "Outcome", "Request", "Stale", "behind"]
 
 NOWHERE = 1 << 60
 """Index of a message that there is not: behind all."""
+Stale = tuple[int, int]
+"""From which message to before which reasoning was thought behind something that the caller has changed since."""
+NEVER: Stale = (NOWHERE, 0)
+
+
+def behind(stale: Stale, first: int, upto: int) -> Stale:
+    """What is stale once the caller has changed what stands before message `first`, with `upto` messages there."""
+    return min(stale[0], first), max(stale[1], upto)
+
 
 LONG, HORIZON = 8, 1.5
 """A history of more than `LONG` limits that was never fitted before is cut by segments only in its newest `HORIZON`
@@ -64,6 +73,8 @@ class Request:
     """Index of the first message behind a note that an epoch takes out: what it was for is done."""
     summarised: int = NOWHERE
     """Index of the first message behind a summary that is written anew where an epoch drops more."""
+    stale: Stale = NEVER
+    """Where reasoning is void because the caller changed what stood before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +278,7 @@ class Ledger:
     def outcome(self, epoch: str, sealed: int) -> Outcome:
         if epoch in ("minor", "major"):
             self.void()
+        self.take(self.outdated())
         return Outcome(
             self.plan,
             restored(self.locks, self.plan),
@@ -314,13 +326,32 @@ class Ledger:
             ]
         )
 
+    def outdated(self) -> list[Decision]:
+        """Drops of reasoning that the caller voided by a change before it, where the model refuses it then. Inside the
+        running turn it has to go back, and goes when the turn has ended."""
+        first, upto = self.request.stale
+        if first >= upto or not self.checks():
+            return []
+        return [
+            replace(self.gone(item), reason="what stood before it was changed by the caller")
+            for item in self.view.items
+            if item.bound
+            and first <= item.message < upto
+            and item.unit <= self.turn
+            and self.plan.fidelity(item.id) is Fidelity.FULL
+        ]
+
     def lost(self) -> int:
         """Reasoning blocks that this call removes, or leaves behind an edit that voids them at the provider."""
-        if not self.fresh:
+        low, high = self.request.stale if self.request.binds else NEVER
+        if not self.fresh and low >= high:
             return 0
         first = self.first_edit()
         bound = [item for item in self.view.items if item.bound]
         gone = sum(item.id in self.fresh for item in bound)
         if self.request.binds is False or (self.request.voids and not self.policy.reasoning_drop):
             return gone
-        return gone + sum(item.message > first and self.plan.fidelity(item.id) is Fidelity.FULL for item in bound)
+        return gone + sum(
+            (item.message > first or low <= item.message < high) and self.plan.fidelity(item.id) is Fidelity.FULL
+            for item in bound
+        )

@@ -166,14 +166,15 @@ class Output:
                 for name in self.taken.secrets.get(source, ()):
                     yield Inserted(at, name, "secret")
 
-    def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, tools: bool) -> CacheEffect:
-        """Where the output first differs from the last one, and what is sent again because of it."""
-        if self.appends(outcome) and self.base() == len(self.state.sources):
+    def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, front: bool, dropped: bool) -> CacheEffect:
+        """Where the output first differs from the last one, and what is sent again because of it. `front`: what stands
+        before all messages is not as it was; `dropped`: because tools were left out at this call."""
+        if not front and self.appends(outcome) and self.base() == len(self.state.sources):
             return CacheEffect(outcome.epoch, None, 0, outcome.voided, tokens)
         mine = zip(self.old.sources, self.old.own, strict=True)
         last = [self.old.history.sent(at) if own is None else own for at, own in mine]
         first, again = first_change(last, rendered.messages), 0
-        if tools and last:  # they stand before all messages
+        if front:
             first, again = 0, tokens
         elif first is not None:
             again = self.costs.once(item for record in self.records(rendered)[first:] for item in record)
@@ -182,7 +183,9 @@ class Output:
             return CacheEffect(outcome.epoch, first, again, outcome.voided, kept)
         prices = self.policy.prices or prices_for(self.kit.model)
         come = sum(self.costs.total(record) for record in self.taken.records[self.taken.common :])
-        made = Rewrite(self.old.tokens, come, kept, again)
+        # Where the caller changed what stands in front, nothing would be cached without the rewrite either.
+        cached = 0 if front and not dropped else self.old.tokens
+        made = Rewrite(cached, come + self.old.tokens - cached, kept, again)
         extra, back = round(made.extra(prices), 1), made.pays_back(prices)
         return CacheEffect(outcome.epoch, first, again, outcome.voided, kept, made.removed, extra, back)
 

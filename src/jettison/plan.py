@@ -294,7 +294,8 @@ class CacheEffect:
     """`none`, `minor` (what an earlier epoch sealed stays as it is), `major` (all was reconsidered) or
     `arrival` (only new items were changed, nothing that was sent before)."""
     first_changed: int | None = None
-    """Index of the first output message that differs from the last output; None: it is a prefix."""
+    """Index of the first output message that differs from the last output, or stands behind a system field, tools or a
+    response schema that do; None: it is a prefix."""
     rebilled: int = 0
     """Tokens after that place, sent again at the uncached price."""
     reasoning_lost: int = 0

@@ -18,6 +18,7 @@ from jettison.errors import StoreError
 from jettison.flow.dependencies import Flow
 from jettison.history import History, marked, private_copies, sanitised
 from jettison.items import Fidelity, Item, Kind, units_of
+from jettison.ledger import NEVER
 from jettison.notes import Note
 from jettison.plan import Decision, Plan
 from jettison.state import State
@@ -179,7 +180,7 @@ def _without(vault: Keeper, message: Message) -> Message:
 # the state
 
 _PLAIN = ("sealed", "call", "extra", "tokens", "weight", "learnt")
-_WORKED_OUT = {"held", "handed", "plain"}
+_WORKED_OUT = {"held", "handed", "plain", "schemas"}
 """What is found again at the first call."""
 _WRITTEN = {
     *_WORKED_OUT,
@@ -195,6 +196,8 @@ _WRITTEN = {
     "summary",
     "edits",
     "forgone",
+    "front",
+    "stale",
     *_PLAIN,
 }
 
@@ -224,6 +227,8 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "notes": [asdict(note) for note in state.notes],
         "edits": state.edits,
         "forgone": sorted(state.forgone),
+        "front": state.front,
+        "stale": state.stale,
         "inserted": [[entry.message, entry.text, entry.why] for entry in state.inserted],
     }
 
@@ -258,6 +263,7 @@ def state_of(data: Mapping[str, Any]) -> State:
     history = Loaded(raw=[Known(known) for known in prints], prints=prints, rows=rows, secrets=secrets, known=-1)
     flow = Flow(log=[(int(index), tuple(names)) for index, names in data["log"]])
     decisions = [_decision(row) for row in data["plan"]]
+    stale = data.get("stale", NEVER)
     return State(
         **{name: data[name] for name in _PLAIN},
         dropped=tuple(data["dropped"]),
@@ -266,6 +272,8 @@ def state_of(data: Mapping[str, Any]) -> State:
         notes=tuple(_note(note) for note in data.get("notes", ())),
         edits=tuple((int(call), int(messages)) for call, messages in data.get("edits", ())),
         forgone=frozenset(data.get("forgone", ())),
+        front=tuple(data.get("front", ())),
+        stale=(int(stale[0]), int(stale[1])),
         history=history,
         flow=flow,
         plan=Plan({decision.item: decision for decision in decisions}),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jettison.flow.dependencies import Flow
 from jettison.flow.task_state import TaskReader
 from jettison.history import History, Snapshot
+from jettison.ledger import NEVER, Stale
 from jettison.notes import Note
 from jettison.plan import Plan
 from jettison.policy import Policy
@@ -66,6 +67,12 @@ class State:
     """(call, messages there were) of the calls whose decisions are in force."""
     forgone: frozenset[str] = frozenset()
     """What operations need, or the caller declared, and `on_unsafe="degrade"` gave up: no note brings it back."""
+    front: tuple[str, ...] = ()
+    """Hashes of what was sent in front of the messages: system field, tools, response schema. Empty: nothing was."""
+    schemas: str = ""
+    """The text of the schemas that were sent, to see without a hash that they are as they were; empty after a load."""
+    stale: Stale = NEVER
+    """Where reasoning is void, and still sent because its turn runs (`ledger.Stale`)."""
 
     def undo(self) -> None:
         """Take out of the statistics what a call that failed has added."""

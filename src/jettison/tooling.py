@@ -14,7 +14,8 @@ from jettison.recall import is_recall
 from jettison.state import Kit, State
 from jettison.task import TaskState
 from jettison.tool_schemas import costs_of, hosted, listed, needed, unused, without
-from jettison.wire.base import encodes, json_text, plain, sanitise
+from jettison.wire.base import digest, encodes, json_text, plain, sanitise
+from jettison.wire.marks import unmarked
 
 __all__ = ["Tooling"]
 
@@ -32,6 +33,8 @@ class Tooling:
             self.tools, bad = sanitise([tool if isinstance(tool, str) else plain(tool) for tool in call.tools or ()])
             self.notes = (f"tools: {bad} lone surrogate(s) replaced by U+FFFD",) if bad else ()
             self.declared, schema = schemas(self.tools, call.response_schema)
+        self.text = schema
+        """Of all schemas that are sent, the response schema too."""
         self.given = self.tokens = kit.costs.text(schema)
         """Tokens as they were given."""
         self.named, self.sent, self.dropped = self.declared, self.tools, self.still_dropped(plan)
@@ -41,8 +44,19 @@ class Tooling:
     def weigh(self) -> None:
         """What is left without those that are dropped."""
         self.sent = without(self.tools, self.dropped)
-        self.named, schema = schemas(self.sent, self.call.response_schema)
-        self.tokens = self.kit.costs.text(schema)
+        self.named, self.text = schemas(self.sent, self.call.response_schema)
+        self.tokens = self.kit.costs.text(self.text)
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """Hashes of what is sent in front of the messages, cache marks aside: system field, tools, response schema."""
+        old, system = self.old, self.taken.system
+        known = old.front and system and system is old.history.system  # after a load it is not at hand
+        said = old.front[0] if known else digest([(item.text, item.extra) for item in system])
+        if self.text and self.text == old.schemas:
+            return (said, *old.front[1:])
+        tools = [tool if isinstance(tool, str) else unmarked(plain(tool)) for tool in self.sent or ()]
+        return said, digest(tools), digest(self.call.response_schema)
 
     @property
     def response(self) -> int:
