@@ -452,6 +452,7 @@ class Fitting:
             summary=replace(self.summary, source="", handle="", notes=()),
             weight=weight,
             dropped=self.tools.dropped,
+            returning=self.tools.returning,
             notes=(*self.out.standing(outcome, self.live), *self.added),
             edits=self.edits(outcome),
             forgone=self.forgone(outcome),

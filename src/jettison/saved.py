@@ -191,6 +191,7 @@ _WRITTEN = {
     "own",
     "inserted",
     "dropped",
+    "returning",
     "since",
     "notes",
     "summary",
@@ -216,6 +217,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         **{name: getattr(state, name) for name in _PLAIN},
         "weight": sum(row[3] for record in rows for row in record) if state.weight is None else state.weight,
         "dropped": state.dropped,
+        "returning": state.returning,
         "summary": [state.summary.text, state.summary.first, state.summary.upto],
         "since": dict(state.since),
         "prints": prints,
@@ -267,6 +269,7 @@ def state_of(data: Mapping[str, Any]) -> State:
     return State(
         **{name: data[name] for name in _PLAIN},
         dropped=tuple(data["dropped"]),
+        returning=tuple(data.get("returning", ())),
         summary=Rolling(*data["summary"]),
         since=data["since"],
         notes=tuple(_note(note) for note in data.get("notes", ())),

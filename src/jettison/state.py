@@ -55,6 +55,8 @@ class State:
 
     dropped: tuple[str, ...] = ()
     """Tools whose schemas are left out."""
+    returning: tuple[str, ...] = ()
+    """Those of them that come back when the running turn has ended."""
     notes: tuple[Note, ...] = ()
     """What stands behind the history in the last output, and where."""
     since: Mapping[str, int] = field(default_factory=dict)

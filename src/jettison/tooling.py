@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from jettison.call import Call
 from jettison.epoch import Outcome
 from jettison.history import Snapshot, schemas
+from jettison.items import Item, Kind, turn_of
 from jettison.models import binds_reasoning
 from jettison.plan import Plan, ToolCost, View, apply
 from jettison.policy import Policy
@@ -37,6 +38,8 @@ class Tooling:
         """Of all schemas that are sent, the response schema too."""
         self.given = self.tokens = kit.costs.text(schema)
         """Tokens as they were given."""
+        self.returning: tuple[str, ...] = ()
+        """Dropped ones that are asked for, and come back when the running turn has ended."""
         self.named, self.sent, self.dropped = self.declared, self.tools, self.still_dropped(plan)
         if self.dropped:
             self.weigh()
@@ -76,15 +79,38 @@ class Tooling:
         return tuple(costs_of(self.declared, self.taken.items, self.dropped, self.kit.costs.text))
 
     def still_dropped(self, plan: Plan) -> tuple[str, ...]:
-        """Tools that an earlier epoch dropped and nothing needs since: a branch may call one, or the user name it."""
+        """Tools that an earlier epoch dropped and nothing needs since: a branch may call one, or the user name it.
+
+        One that comes back is an edit in front of all reasoning. Where the model would refuse that of the running turn,
+        only those come back that the request asks for, or that were called in what a branch goes back to.
+        """
         if not self.old.dropped:
             return ()
         names = [name for name, _ in self.declared if name in self.old.dropped]
         sent = apply(self.taken.items, plan)
         kept = needed(names, sent, TaskState(), self.call.choice) | hosted(self.tools).intersection(names)
+        kept |= frozenset(self.old.returning).intersection(names)
+        if kept and self.refuses(sent):
+            back = self.taken.common < len(self.old.history.raw)
+            calls = [item for item in sent if back and item.kind is Kind.CALL]
+            must = needed(names, calls, TaskState(), self.call.choice)
+            self.returning = tuple(name for name in names if name in kept - must)
+            kept = must
+        if self.returning:
+            asked = ", ".join(self.returning)
+            self.notes += (f"tools that were left out and are asked for come back when the turn has ended: {asked}",)
         if not kept and len(names) == len(self.declared):
             kept = frozenset(names[:1])  # the one that had stayed was withdrawn, and no list may be empty
         return tuple(name for name in names if name not in kept)
+
+    def refuses(self, sent: Iterable[Item]) -> bool:
+        """Whether the model refuses reasoning of the running turn in what is sent, once the tools are others."""
+        lax = self.kit.policy.reasoning_drop or self.call.reasoning_drop or not binds_reasoning(self.kit.model)
+        if lax or not self.kit.traits.voids:
+            return False
+        begun = turn_of(self.taken.units)
+        turn = begun[-1].index if begun else -1
+        return any(item.bound and item.unit > turn for item in sent)
 
     def unused(self, outcome: Outcome, policy: Policy, view: View) -> tuple[str, ...]:
         """Tools that this epoch drops: never where that would void reasoning, which is bound to the tools too."""

@@ -201,6 +201,91 @@ def test_not_where_that_would_void_reasoning(model, voids):
     assert bool(voided) == voids
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_tool_that_comes_back_is_billed_like_any_edit_in_front(wire):
+    told, tools = history(wire), declared(wire, NAMES)
+    session = Session(Policy(budget=3_000, drop_unused_tools=6), wire=wire)
+    assert names_in(session.fit(told.messages, system=told.system, tools=tools).tools) == {"read_file"}
+    more = render(Script(told.script.system, (*told.script.turns, Reply("Read."), Say("Now deploy_site."))), wire)
+    fitted = session.fit(more.messages, system=told.system, tools=tools)
+    assert names_in(fitted.tools) == {"read_file", "deploy_site"}
+    cache = fitted.report.cache
+    assert (cache.epoch, cache.first_changed, cache.rebilled, cache.kept) == ("none", 0, fitted.report.after, 0)
+
+
+def thought(number, text=None):
+    """A call with signed reasoning and its result, or an answer."""
+    block = {"type": "thinking", "thinking": "Hm.", "signature": f"s{number}"}
+    if text is not None:
+        return [{"role": "assistant", "content": [block, {"type": "text", "text": text}]}]
+    use = {"type": "tool_use", "id": f"u{number}", "name": "read_file", "input": {"path": f"n{number}.py"}}
+    result = {"type": "tool_result", "tool_use_id": f"u{number}", "content": "Ok."}
+    return [{"role": "assistant", "content": [block, use]}, {"role": "user", "content": [result]}]
+
+
+def named(text):
+    return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+
+@pytest.fixture(params=[False, True])
+def dropped(request):
+    """(call at each of which the session goes on, whether or not it is loaded in between; the history so far): all but
+    read_file are left out, and a turn with signed reasoning has ended since."""
+    told, tools = history("anthropic"), declared("anthropic", NAMES)
+    known = [Session(Policy(budget=3_500, drop_unused_tools=6), wire="anthropic", model="claude-fable-5-1")]
+
+    def fit(messages, **more):
+        if request.param:
+            known[0] = Session.load(known[0].save(), known[0].policy)
+        body = {"model": "claude-fable-5-1", "system": told.system, "messages": messages, "tools": tools, **more}
+        return known[0].fit_request(body)
+
+    told_so_far = [*told.messages, *render(Script("", (Reply("Read."), Say("Next."))), "anthropic").messages]
+    assert names_in(fit(told_so_far)["tools"]) == {"read_file"}
+    told_so_far += [*thought(1), *thought(2, "Done.")]
+    return fit, told_so_far
+
+
+def test_a_tool_that_is_named_between_turns_comes_back_without_the_reasoning_behind_it(dropped):
+    fit, messages = dropped
+    out = fit([*messages, named("Now deploy_site.")])
+    assert names_in(out["tools"]) == {"read_file", "deploy_site"}
+    assert "signature" not in str(out["messages"])
+    assert (out.report.cache.first_changed, out.report.cache.reasoning_lost) == (0, 2)
+    again = fit([*messages, named("Now deploy_site."), *thought(3)])
+    assert names_in(again["tools"]) == {"read_file", "deploy_site"}
+    assert str(again["messages"]).count("signature") == 1
+    assert again.report.cache.first_changed is None
+
+
+def test_a_tool_that_is_named_in_a_running_turn_comes_back_when_that_has_ended(dropped):
+    fit, messages = dropped
+    running = [*messages, named("Go on."), *thought(3)]
+    running[-1]["content"].append({"type": "text", "text": "Then deploy_site."})
+    for more in ([], thought(4)):
+        running = [*running, *more]
+        out = fit(running)
+        assert names_in(out["tools"]) == {"read_file"}
+        assert out.report.cache.first_changed is None
+        assert [note for note in out.report.notes if "come back when the turn has ended: deploy_site" in note]
+    ended = fit([*running, *thought(5, "Read."), named("Yes.")])
+    assert names_in(ended["tools"]) == {"read_file", "deploy_site"}
+    assert "signature" not in str(ended["messages"])
+    assert (ended.report.cache.first_changed, ended.report.cache.reasoning_lost) == (0, 5)
+    assert not ended.report.notes
+
+
+def test_a_tool_that_must_be_called_comes_back_at_once(dropped):
+    fit, messages = dropped
+    running = [*messages, named("Go on."), *thought(3)]
+    fit(running)
+    out = fit([*running, *thought(4)], tool_choice={"type": "tool", "name": "deploy_site"})
+    assert names_in(out["tools"]) == {"read_file", "deploy_site"}
+    assert out.report.cache.first_changed == 0
+    assert str(out["messages"]).count("signature") == 2, "those of the running turn have to go back"
+    assert [note for note in out.report.notes if "this model refuses it" in note]
+
+
 def test_a_mark_on_a_dropped_tool_moves():
     tools = declared("anthropic", NAMES)
     tools[-1]["cache_control"] = MARK
