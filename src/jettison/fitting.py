@@ -424,7 +424,7 @@ class Fitting:
                 self.before.undo()
             elif state is self.old:  # of another branch nothing is kept: decisions go with their content
                 seen = replace(state, history=history, call=self.old.call + 1, weight=weight)
-                seen = replace(seen, learnt=len(state.flow.log), sources=(), own=(), held=None, handed=(), plain=False)
+                seen = replace(seen, learnt=len(state.flow.log), sources=(), merged={}, own=(), held=None, handed=(), plain=False)
             every = tuple(range(len(taken.given)))
             return Fitted(list(taken.given), self.call.system, report, self.call.tools, every), seen
         appends = self.out.appends(outcome)
@@ -437,7 +437,7 @@ class Fitting:
             own.append(None if same else copied(message))
         plain = plain and len(own) == len(taken.given)
         messages, handed = self.out.copies(sources, tuple(own), plain, state.handed if appends else ())
-        self.out.mark(messages, rendered.sources, outcome.sealed)
+        self.out.mark(messages, rendered, outcome.sealed)
         new = State(
             history=history,
             flow=state.flow,
@@ -446,6 +446,7 @@ class Fitting:
             call=state.call + 1,
             sources=sources,
             own=tuple(own),
+            merged=rendered.merged,
             inserted=tuple(rendered.inserted),
             extra=tokens - outcome.tokens + self.extra,
             tokens=tokens,

@@ -42,7 +42,7 @@ def forked(old: State, taken: Snapshot) -> State:
         old = replace(old, summary=NO_SUMMARY)
     notes = tuple(note for note in old.notes if note.after < taken.common)
     # What framing, notes and the summary take in this branch is not known before it is rendered.
-    fresh = replace(old, flow=Flow(), learnt=0, sources=(), own=(), held=None, handed=(), plain=False, extra=0)
+    fresh = replace(old, flow=Flow(), learnt=0, sources=(), merged={}, own=(), held=None, handed=(), plain=False, extra=0)
     return replace(fresh, plan=Plan(decisions), sealed=sealed, notes=notes)
 
 

@@ -93,9 +93,11 @@ class Output:
         while inserted and inserted[-1].message >= base:
             del inserted[-1]
         inserted += [replace(entry, message=entry.message + len(messages)) for entry in tail.inserted]
+        merged = {at: more for at, more in state.merged.items() if at < base}
+        merged.update((at + base, more) for at, more in tail.merged.items())
         messages += tail.messages
         sources += tail.sources
-        return Rendered(messages, sources, inserted)
+        return Rendered(messages, sources, inserted, merged)
 
     def copies(
         self, sources: Sequence[int], own: tuple[Message | None, ...], plain: bool, last: tuple[Message | None, ...]
@@ -163,8 +165,9 @@ class Output:
         """The placeholders that stand for secrets in the output."""
         if self.taken.secrets:
             for at, source in enumerate(rendered.sources):
-                for name in self.taken.secrets.get(source, ()):
-                    yield Inserted(at, name, "secret")
+                for one in (source, *rendered.merged.get(at, ())):
+                    for name in self.taken.secrets.get(one, ()):
+                        yield Inserted(at, name, "secret")
 
     def cache(self, outcome: Outcome, rendered: Rendered, tokens: int, front: bool, dropped: bool) -> CacheEffect:
         """Where the output first differs from the last one, and what is sent again because of it. `front`: what stands
@@ -189,16 +192,17 @@ class Output:
         extra, back = round(made.extra(prices), 1), made.pays_back(prices)
         return CacheEffect(outcome.epoch, first, again, outcome.voided, kept, made.removed, extra, back)
 
-    def mark(self, messages: list[Message], sources: list[int], sealed: int) -> None:
-        """Put cache marks on finished messages: those that their sources have, or placed ones. In place."""
-        call, given = self.call, self.taken.given
+    def mark(self, messages: list[Message], rendered: Rendered, sealed: int) -> None:
+        """Put cache marks on finished messages: those that their sources have, the newest of several, or placed ones.
+        In place."""
+        call, given, sources = self.call, self.taken.given, rendered.sources
         if not self.kit.traits.marks or not self.policy.place_cache_marks:
             for at in reversed(range(len(messages))):
-                source, message = sources[at], messages[at]
-                if 0 <= source < self.taken.bare:
+                every, message = (sources[at], *rendered.merged.get(at, ())), messages[at]
+                if 0 <= every[-1] < self.taken.bare:
                     break  # the sources of what stands before it have no marks either
-                if source >= 0 and message is not given[source]:
-                    for mark in list(marks_of(plain(given[source])))[-1:]:
+                if every[0] >= 0 and message is not given[every[0]]:
+                    for mark in [mark for one in every for mark in marks_of(plain(given[one]))][-1:]:
                         messages[at] = marked(message, mark) or message
             return
         own = [*marks_of(call.messages), *marks_of(call.system), {"type": "ephemeral"}]

@@ -188,6 +188,7 @@ _WRITTEN = {
     "flow",
     "plan",
     "sources",
+    "merged",
     "own",
     "inserted",
     "dropped",
@@ -226,6 +227,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "log": state.flow.log,
         "plan": [_row(decision) for decision in state.plan.decisions.values()],
         "output": list(zip(state.sources, state.own, strict=True)),
+        "merged": [[at, *sources] for at, sources in state.merged.items()],
         "notes": [asdict(note) for note in state.notes],
         "edits": state.edits,
         "forgone": sorted(state.forgone),
@@ -282,6 +284,7 @@ def state_of(data: Mapping[str, Any]) -> State:
         plan=Plan({decision.item: decision for decision in decisions}),
         sources=tuple(at for at, _ in data["output"]),
         own=tuple(message for _, message in data["output"]),
+        merged={int(at): tuple(sources) for at, *sources in data.get("merged", ())},
         inserted=tuple(Inserted(*entry) for entry in data["inserted"]),
     )
 

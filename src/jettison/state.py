@@ -38,6 +38,8 @@ class State:
     call: int = 0
     sources: tuple[int, ...] = ()
     """Of each message of the last output the message of the history that it is made of, -1 of one of ours."""
+    merged: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """By message of the last output: further ones that were joined to it."""
     own: tuple[Message | None, ...] = ()
     """Each message of the last output; None where it was sent as it came."""
     inserted: tuple[Inserted, ...] = ()

@@ -63,6 +63,37 @@ def test_a_mark_of_a_message_that_was_cut_is_on_what_is_left_of_it():
     assert not [p for p in Anthropic().check(fitted.messages, system=None) if "mark" in p.rule]
 
 
+def asked(turns):
+    """A goal, then short questions with long answers: where answers go, the user's messages are joined."""
+    out = [{"role": "user", "content": "Fix the drain. " + "Look at all of the queues. " * 4}]
+    for turn in range(turns):
+        out.append({"role": "assistant", "content": f"Answer {turn}: " + "what was found in the queue, " * 12})
+        out.append({"role": "user", "content": [{"type": "text", "text": f"Question {turn}?"}]})
+    return out
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize("budget", [200, 230, 260, 300, 400])
+def test_a_mark_stays_where_messages_were_joined(budget, loaded):
+    """Of those that became one message the newest one's, on the last block, for as long as the caller has it there."""
+    session = Session(Policy(budget=budget, on_unsafe="degrade"), wire="anthropic", model="claude-opus-4-1")
+    messages, joined = asked(12), 0
+    for end in range(15, len(messages) + 1, 2):
+        given = with_marks(messages[:end], end - 1, end - 3)
+        fitted = session.fit(given)
+        last = fitted.messages[-1]
+        assert last["content"][-1] == given[-1]["content"][-1]
+        assert "cache_control" in last["content"][-1]
+        joined += len(fitted.sources) < 3
+        before = [message for message in fitted.messages[:-1] if given[end - 3]["content"][0]["text"] in str(message)]
+        assert all(marks_in(message) == 1 for message in before)
+        assert marks_in(fitted.messages) == 1 + len(before)
+        assert not [p for p in Anthropic().check(fitted.messages, system=None) if p.kind == "structure"]
+        if loaded:
+            session = Session.load(session.save(), session.policy)
+    assert joined or budget == 400
+
+
 def test_too_many_are_an_error_or_the_oldest_are_taken_off():
     messages = with_marks(pages(6), 2, 4, 6, 8, 10)
     tools = [{"name": "page", "description": "A page.", "input_schema": {"type": "object"}, "cache_control": MARK}]

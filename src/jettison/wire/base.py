@@ -67,6 +67,8 @@ class Rendered:
     sources: list[int]
     """For each output message the index of the (first) source message, -1 for a placeholder."""
     inserted: list[Inserted] = field(default_factory=list)
+    merged: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """By output message: further source messages that were joined to it, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,8 +179,11 @@ def join(
                 _place(out, placeholder(model if now == "user" else "user"))
         if merged:
             out.messages[-1] = merge(out.messages[-1], message)
-            if out.sources[-1] < 0:  # a summary that what follows was joined to
-                out.sources[-1] = source
+            at = len(out.messages) - 1
+            if out.sources[at] < 0:  # a summary that what follows was joined to
+                out.sources[at] = source
+            elif source >= 0:
+                out.merged[at] = (*out.merged.get(at, ()), source)
         else:
             out.messages.append(message)
             out.sources.append(source)

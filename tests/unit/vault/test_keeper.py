@@ -50,6 +50,23 @@ def test_every_place_shows_the_placeholder_and_the_input_is_untouched():
     assert shown == [(0, "{{secret:password:1}}"), (2, NAME)]
 
 
+@pytest.mark.parametrize("wire", ["anthropic", "gemini"])
+def test_a_placeholder_is_listed_also_where_messages_were_joined(wire):
+    def said(role, text):
+        if wire == "gemini":
+            return {"role": {"assistant": "model"}.get(role, role), "parts": [{"text": text}]}
+        return {"role": role, "content": text}
+
+    given = [said("user", "Fix the drain. " + "Look at all of the queues. " * 4)]
+    for turn in range(10):
+        given += [said("assistant", "What was found in the queue. " * 12), said("user", f"Question {turn}?")]
+    given[-1] = said("user", f"The password is {PASSWORD}. Log in.")
+    fitted = Session(Budget(window=170), wire=wire, vault=vault(), conversation="chat-1").fit(given)
+    assert len(fitted.messages) == 1, "all answers are gone"
+    shown = [(entry.message, entry.text) for entry in fitted.report.inserted if entry.why == "secret"]
+    assert shown == [(0, "{{secret:password:1}}")]
+
+
 def test_without_a_vault_nothing_changes():
     given = history()
     fitted = Session(Budget(window=100_000)).fit(given)
