@@ -183,7 +183,10 @@ class History:
             notes.append(f"system: {bad} lone surrogate(s) replaced by U+FFFD")
         problems = self._problems(wire, whole, common, system_clean, remote)
         bare = list(map(unmarked, came))
-        clean = [known if new is old else unmarked(new) for new, old, known in zip(clean, came, bare, strict=True)]
+        # What was mended is made anew only where it was: the rest of it is the caller's, who may change it.
+        clean = [
+            known if new is old else copied(unmarked(new)) for new, old, known in zip(clean, came, bare, strict=True)
+        ]
         whole[common:] = clean
         if marks:
             whole[:common] = map(unmarked, whole[:common])
@@ -222,7 +225,7 @@ class History:
         arrived = vault.arrive(clean)
         if (
             vault.known != self.known
-            and (stale := next((n for n in range(common) if vault.holds(self.messages[n])), None)) is not None
+            and (stale := next((n for n in range(common) if vault.holds(self.sent(n))), None)) is not None
         ):
             notes.append(f"{wire.field}[{stale}] held a secret that is only known now: what follows it is sent anew")
             clean = sanitised(wire, dicts[stale:common], stale)[0] + clean

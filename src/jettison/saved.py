@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jettison.errors import StoreError
 from jettison.flow.dependencies import Flow
-from jettison.history import History, marked, private_copies, sanitised
+from jettison.history import History, copied, marked, private_copies, sanitised
 from jettison.items import Fidelity, Item, Kind, units_of
 from jettison.ledger import NEVER
 from jettison.notes import Note
@@ -122,6 +122,7 @@ class Loaded(History):
             vault.recollect(clean)
             for at in secrets:
                 clean[at] = vault.arrive([clean[at]]).messages[0]
+        clean = [new if new is old else copied(new) for new, old in zip(clean, dicts, strict=True)]
         parsed, cursors = wire.parse(clean, Cursor())
         records: list[tuple[Item, ...]] = []
         for record, rows in zip(map(marked, parsed), self.rows, strict=False):

@@ -155,6 +155,18 @@ def test_lone_surrogates_are_replaced_noted_once_and_remembered():
     assert first.taken().sent(0)["content"] == "bad \ufffd text"
 
 
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_of_a_mended_message_nothing_is_the_callers_any_more(wire):
+    """Only the part with the half character was made anew; a change of the other one reached what had been sent."""
+    kind, field = ("input_text" if wire == "openai-responses" else "text"), "parts" if wire == "gemini" else "content"
+    parts = [{"text": text} if wire == "gemini" else {"type": kind, "text": text} for text in ("bad \ud800", "part")]
+    message = {"role": "user", field: parts}
+    known = take([message], wire=wire_named(wire)).taken()
+    parts[1]["text"] = "something else"
+    assert [part["text"] for part in known.sent(0)[field]] == ["bad \ufffd", "part"]
+    assert known.messages[0] == known.sent(0)
+
+
 def test_own_marks_are_recognised_when_they_come_back():
     stub = call("run", {}, "[cut 90 tokens, ref badugisona]")
     assert [item.synthetic for item in take(join(user("Hi."), stub)).items] == [False, False, True]

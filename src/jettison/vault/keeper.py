@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from jettison.errors import SecretGone, StoreConflict, VaultError
 from jettison.vault.declared import schemas_mended, task_mended
 from jettison.vault.grants import Grant
-from jettison.vault.leaves import NOWHERE, Calls, Origin, json_strings, rewritten
+from jettison.vault.leaves import NOWHERE, Calls, Origin, json_strings, private, rewritten
 from jettison.vault.placeholders import PLACEHOLDER, name_of, placeholder
 from jettison.vault.rehydrate import Rehydrator, rehydrated
 from jettison.vault.secret import Secret
@@ -108,8 +108,8 @@ class Keeper:
             self._take_declared()
             if self._system is None or self._system[0] != (self.known, Seen(system)):
                 new = rewritten(system, self._mend, Calls())
-                self._system = ((self.known, Seen(system)), None if new is system else new)
-            return system if self._system[1] is None else self._system[1]
+                self._system = ((self.known, Seen(system)), None if new is system else private(new))
+            return system if self._system[1] is None else private(self._system[1])
 
     def arrive_schemas(self, tools: Any, what: str = "tools") -> Any:
         """Tool schemas (or a response schema) with every secret replaced: a default, an example, a description.
@@ -123,8 +123,8 @@ class Keeper:
             known = self._schemas.get(what)
             if known is None or known[0] != (self.known, Seen(tools)):
                 new = schemas_mended(tools, self._mend)
-                known = self._schemas[what] = ((self.known, Seen(tools)), None if new is tools else new)
-            return tools if known[1] is None else known[1]
+                known = self._schemas[what] = ((self.known, Seen(tools)), None if new is tools else private(new))
+            return tools if known[1] is None else private(known[1])
 
     def arrive_task(self, task: Task) -> None:
         """Replace every secret in what the caller declared: goal, constraints, operations and their needs, pins."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from jettison.vault.grants import hosts_of
 
-__all__ = ["NOWHERE", "Calls", "Origin", "json_strings", "rewritten"]
+__all__ = ["NOWHERE", "Calls", "Origin", "json_strings", "private", "rewritten"]
 
 Message = dict[str, Any]
 
@@ -88,6 +88,13 @@ class Calls:
 def rewritten(message: Any, mend: Mend, calls: Calls) -> Any:
     """The message with every text mended; the same object when none changed."""
     return _walk(message, mend, calls, NOWHERE, "", False)
+
+
+def private(value: Any) -> Any:
+    """A copy of what was mended: `rewritten` makes anew only what it changes, the rest is the caller's own."""
+    if isinstance(value, dict):
+        return {key: private(inner) for key, inner in value.items()}
+    return [private(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _walk(value: Any, mend: Mend, calls: Calls, origin: Origin, key: str, free: bool) -> Any:

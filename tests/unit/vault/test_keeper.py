@@ -343,3 +343,21 @@ def test_a_secret_of_every_shape_goes_round(kind):
     assert value not in str(fitted.messages)
     name = one.vault.names()[0]
     assert one.rehydrate({"name": "t", "input": {"a": name}})["input"]["a"] == value
+
+
+def test_what_is_handed_out_of_system_and_tools_may_be_changed():
+    """Only the part with a secret was made anew: the rest was the caller's own, and the vault's answer of the next
+    call."""
+    system = [{"type": "text", "text": f"key {GITHUB}"}, {"type": "text", "text": "Be brief."}]
+    tools = [
+        {"name": "push", "description": f"Pushes with {GITHUB}.", "input_schema": {"type": "object"}},
+        {"name": "read", "description": "Reads.", "input_schema": {"type": "object"}},
+    ]
+    before = copy.deepcopy((system, tools))
+    one = Session(Budget(window=100_000), wire="anthropic", vault=vault())
+    first = one.fit([{"role": "user", "content": "Go."}], system=system, tools=tools)
+    first.system[1]["text"] = first.tools[1]["description"] = "changed"
+    assert (system, tools) == before
+    second = one.fit([{"role": "user", "content": "Go."}], system=system, tools=tools)
+    assert second.system[1]["text"] == "Be brief."
+    assert second.tools[1]["description"] == "Reads."

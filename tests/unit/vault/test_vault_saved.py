@@ -8,7 +8,7 @@ import pytest
 from bench.secrets import made
 
 from jettison import Budget, Policy, Session
-from jettison.errors import ConfigError
+from jettison.errors import BudgetUnreachable, ConfigError
 from jettison.saved import unpacked
 from jettison.store import MemoryStore as StateMemory
 from jettison.store import SQLiteStore as StateSQLite
@@ -66,6 +66,52 @@ def test_nobody_learns_a_secret_from_a_saved_hash(tmp_path):
         one.fit([{"role": "user", "content": f"the PIN is {pin}"}])
         prints.append(unpacked(one.save())["state"]["prints"])
     assert prints[0] == prints[1]
+
+
+def asked(wire):
+    """A message of two parts on this wire: one with a secret, and one that the caller may go on writing."""
+    kind, field = ("input_text" if wire == "openai-responses" else "text"), "parts" if wire == "gemini" else "content"
+    texts = (f"my password is {PASSWORD}", "part")
+    return {
+        "role": "user",
+        field: [{"text": text} if wire == "gemini" else {"type": kind, "text": text} for text in texts],
+    }
+
+
+@pytest.mark.parametrize("loads", [1, 2])
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_what_the_caller_changes_in_place_is_not_taken_for_what_was_sent(wire, loads, tmp_path):
+    """Of a message that held a secret the hash was taken of the caller's own parts: as they were when it was saved."""
+    message, field = asked(wire), "parts" if wire == "gemini" else "content"
+    answer = (
+        {"role": "model", "parts": [{"text": "ok"}]} if wire == "gemini" else {"role": "assistant", "content": "ok"}
+    )
+    then = {"role": "user", "parts": [{"text": "go on"}]} if wire == "gemini" else {"role": "user", "content": "go on"}
+    one = Session(2_000, wire=wire, vault=secrets(tmp_path / "a.db"), conversation="c")
+    one.fit([message])
+    if loads > 1:  # read again, then changed
+        one = Session.load(one.save(), 2_000, vault=secrets(tmp_path / "a.db"))
+        one.fit([message])
+    message[field][1]["text"] += " word" * 3_000
+    one = Session.load(one.save(), 2_000, vault=secrets(tmp_path / "a.db"))
+    with pytest.raises(BudgetUnreachable):
+        one.fit([message, answer, then])
+    message[field][1]["text"] = "part"
+    fitted = one.fit([message, answer, then])
+    assert fitted.report.cache.first_changed is None
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_the_report_says_so_where_the_session_lived_on(loaded, tmp_path):
+    message = asked("anthropic")
+    one = Session(2_000, wire="anthropic", vault=secrets(tmp_path / "a.db"))
+    one.fit([message])
+    if loaded:
+        one = Session.load(one.save(), 2_000, vault=secrets(tmp_path / "a.db"))
+        one.fit([message])
+    message["content"][1]["text"] = "something else"
+    fitted = one.fit([message, {"role": "assistant", "content": "ok"}, {"role": "user", "content": "go on"}])
+    assert fitted.report.cache.first_changed == 0
 
 
 CHILD = """
