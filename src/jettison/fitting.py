@@ -19,7 +19,7 @@ from jettison.ledger import NEVER, NOWHERE, Stale, behind
 from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note, wanted
 from jettison.output import Output
-from jettison.plan import CacheEffect, CheckResult, Fitted, Report, Semantic, View
+from jettison.plan import CacheEffect, CheckResult, Fitted, Plan, Report, Semantic, View
 from jettison.recall import is_recall
 from jettison.reporting import failed_checks, judged, rows_of, unmet
 from jettison.rereading import asked_again
@@ -35,6 +35,11 @@ from jettison.wire.marks import MOST, marks_in
 
 __all__ = ["Fitting"]
 
+REPLACED = 2
+"""Limits of tokens that the replaced forms of items may take in a state. With .25 of the body as budget that is all of
+them (at most .9 / 1.0 / .8 / 1.9 limits in 6 recordings each of mcpmark / swe-lm32b / tau-airline / toolathlon), with
+.1 the median (1.1 / .8 / .2 / 1.4, at most 5.4). A saved state is 1.2 to 1.75 times as large with them (medians)."""
+
 Steps = Generator[Store | Effects | Ask, Any, tuple[Fitted, State]]
 
 
@@ -42,6 +47,8 @@ class Fitting:
     """One call. `steps` yields what is to be asked and stored, and returns the result and the new state."""
 
     semantic = Semantic()
+    held_notes: tuple[Note, ...] = ()
+    """Of a branch: notes that stand in front of reasoning of the running turn."""
 
     def __init__(self, kit: Kit, call: Call, old: State) -> None:
         if call.system is not None and kit.wire.system_field is None:
@@ -71,7 +78,8 @@ class Fitting:
         self.summary = self.state.summary
         self.view = self.seen()
         if self.state is not old:
-            self.state = freed(self.state, self.view, kit, self.policy, self.taken.common)
+            branch = freed(self.state, self.view, kit, self.policy, self.taken)
+            self.state, self.held_notes = branch.state, branch.notes
             self.summary = self.state.summary
         self.live, self.added = self.due_notes()
         if self.state is not old:
@@ -109,7 +117,8 @@ class Fitting:
     def due_notes(self, *, brief: bool = False) -> tuple[tuple[Note, ...], tuple[Note, ...]]:
         """(notes of earlier calls that still hold, notes that this call adds)."""
         view, state, stage = self.view, self.state, self.kit.task.stage
-        live = tuple(note for note in state.notes if note.live(view.task, stage.handover if stage else ""))
+        handover = stage.handover if stage else ""
+        live = tuple(note for note in state.notes if note in self.held_notes or note.live(view.task, handover))
         if not takes_note(view.units, bool(self.taken.pending), self.kit.traits.voids):
             return live, ()
         last = len(self.taken.records) - 1
@@ -238,12 +247,32 @@ class Fitting:
         return next((item.message for item in self.view.items if item.id == first), NOWHERE)
 
     def edits(self, outcome: Outcome) -> tuple[tuple[int, int], ...]:
-        """The calls whose decisions are in force, this one with them."""
-        if not outcome.fresh:
+        """The calls whose decisions are in force or were, this one with them."""
+        if not outcome.fresh and self.state is self.old:
             return self.state.edits
-        calls = {decision.call for decision in outcome.plan.decisions.values()}
+        calls = {one.call for decision in outcome.plan.decisions.values() for one in decision.chain()}
+        calls.update(one.call for one in (self.summary, *self.summary.earlier))
+        calls.update(call for _, call in self.state.lapsed)
         new = (self.old.call + 1, len(self.taken.given))
-        return tuple(edit for edit in (*self.state.edits, new) if edit[0] in calls)
+        return (*(edit for edit in self.state.edits if edit[0] in calls), new)
+
+    def remembered(self, outcome: Outcome) -> Plan:
+        """The plan, with what it replaced as far as there is room for that (`REPLACED`)."""
+        plan = outcome.plan
+        again = any(plan.decisions[one.item].earlier is not None for one in outcome.fresh)
+        return plan.bounded(REPLACED * self.view.limit) if again else plan
+
+    def lapsed(self, standing: Sequence[Note]) -> tuple[tuple[Note, int], ...]:
+        """The notes that were taken out so far, newest last, and at which call; as many as fit into one request."""
+        gone = [(note, self.old.call + 1) for note in self.state.notes if note not in standing]
+        if not gone:
+            return self.state.lapsed
+        kept, room = [*self.state.lapsed, *gone], self.view.limit
+        for at in reversed(range(len(kept))):
+            room -= self.costs.text(kept[at][0].text)
+            if room < 0:
+                return tuple(kept[at + 1 :])
+        return tuple(kept)
 
     def forgone(self, outcome: Outcome) -> frozenset[str]:
         """What a note would bring back and was given up, as far as it is still wanted."""
@@ -288,6 +317,7 @@ class Fitting:
         old, self.summary = self.summary, new
         if new.text == old.text:
             return rendered, tokens
+        self.summary = new.written(old, self.old.call + 1, self.view.limit, self.costs.text)
         again = self.out.rendered(request, outcome, self.summary)
         weight = self.out.recount(request, again)
         if weight > self.view.limit:
@@ -424,7 +454,9 @@ class Fitting:
                 self.before.undo()
             elif state is self.old:  # of another branch nothing is kept: decisions go with their content
                 seen = replace(state, history=history, call=self.old.call + 1, weight=weight)
-                seen = replace(seen, learnt=len(state.flow.log), sources=(), merged={}, own=(), held=None, handed=(), plain=False)
+                seen = replace(
+                    seen, learnt=len(state.flow.log), sources=(), merged={}, own=(), held=None, handed=(), plain=False
+                )
             every = tuple(range(len(taken.given)))
             return Fitted(list(taken.given), self.call.system, report, self.call.tools, every), seen
         appends = self.out.appends(outcome)
@@ -438,10 +470,11 @@ class Fitting:
         plain = plain and len(own) == len(taken.given)
         messages, handed = self.out.copies(sources, tuple(own), plain, state.handed if appends else ())
         self.out.mark(messages, rendered, outcome.sealed)
+        standing = self.out.standing(outcome, self.live)
         new = State(
             history=history,
             flow=state.flow,
-            plan=outcome.plan,
+            plan=self.remembered(outcome),
             sealed=outcome.sealed,
             call=state.call + 1,
             sources=sources,
@@ -454,7 +487,8 @@ class Fitting:
             weight=weight,
             dropped=self.tools.dropped,
             returning=self.tools.returning,
-            notes=(*self.out.standing(outcome, self.live), *self.added),
+            notes=(*standing, *self.added),
+            lapsed=self.lapsed(standing),
             edits=self.edits(outcome),
             forgone=self.forgone(outcome),
             front=self.front,

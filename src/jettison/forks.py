@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from jettison.flow.dependencies import Flow
 from jettison.history import Snapshot
 from jettison.items import Fidelity, Kind, Unit
 from jettison.ledger import NOWHERE
 from jettison.models import binds_reasoning
+from jettison.notes import Note
 from jettison.plan import Decision, Plan, View
 from jettison.policy import Policy
 from jettison.stages.protect import protect
 from jettison.state import Kit, State
-from jettison.summing import NO_SUMMARY
 
 __all__ = ["forked", "freed"]
 
@@ -35,41 +35,72 @@ def forked(old: State, taken: Snapshot) -> State:
             same = loose.get((item.kind, item.id.partition("-")[2]), [])
             decision = same.pop(0) if same else None
             if decision is not None:
-                decisions[item.id] = replace(decision, item=item.id)
+                decisions[item.id] = _moved(decision, item.id)
     sealed = min([old.sealed, *(item.unit for record in taken.records[taken.common :][:1] for item in record)])
-    holds = old.summary.upto < taken.common and any(item.id == old.summary.first for item in kept)
-    if old.summary.text and not holds:
-        old = replace(old, summary=NO_SUMMARY)
+    names = {item.id for item in kept} if old.summary.text else set()
+    summary = old.summary.back(lambda one: one.upto < taken.common and one.first in names)
     notes = tuple(note for note in old.notes if note.after < taken.common)
+    lapsed = tuple((note, call) for note, call in old.lapsed if note.after < taken.common)
     # What framing, notes and the summary take in this branch is not known before it is rendered.
-    fresh = replace(old, flow=Flow(), learnt=0, sources=(), merged={}, own=(), held=None, handed=(), plain=False, extra=0)
-    return replace(fresh, plan=Plan(decisions), sealed=sealed, notes=notes)
+    fresh = replace(
+        old, flow=Flow(), learnt=0, sources=(), merged={}, own=(), held=None, handed=(), plain=False, extra=0
+    )
+    return replace(fresh, plan=Plan(decisions), sealed=sealed, notes=notes, lapsed=lapsed, summary=summary)
 
 
-def freed(state: State, view: View, kit: Kit, policy: Policy, common: int) -> State:
-    """After a fork: without the decisions on what is protected now, if the branch never saw them made. `common`: how
-    many leading messages are those of the last call."""
+def _moved(decision: Decision, item: str) -> Decision:
+    """The decision, and those that it replaced, on an item of that id."""
+    earlier = None if decision.earlier is None else _moved(decision.earlier, item)
+    return replace(decision, item=item, earlier=earlier)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What holds in a fork."""
+
+    state: State
+    notes: tuple[Note, ...] = ()
+    """Those in front of reasoning of the running turn: they stay, though what they were for may be done."""
+
+
+def freed(state: State, view: View, kit: Kit, policy: Policy, taken: Snapshot) -> Branch:
+    """After a fork: without the decisions on what is protected now, if the branch never saw them made. In their place
+    are those that they replaced, as far as it did see them."""
     locks = protect(view, kit.task, protectors=policy.protectors)
     binds = kit.traits.voids and not policy.reasoning_drop and binds_reasoning(kit.model) is not False
     turn = view.turn[-1].index if view.turn else -1
+    # Where the branch ends in what was a finished turn, that runs again. Its thoughts stand behind what stood there
+    # when they were thought, without what was decided since.
     thoughts = sorted({item.message for item in view.items if binds and item.bound and item.unit > turn})
     made, places = dict(state.edits), {item.id: item.message for item in view.items}
 
+    def since(call: int, place: int) -> bool:
+        """Whether a call came after the first thought behind a message."""
+        behind = bisect_left(thoughts, place)
+        return behind < len(thoughts) and made.get(call, NOWHERE) > thoughts[behind]
+
     def holds(name: str, decision: Decision) -> bool:
-        if made.get(decision.call, NOWHERE) <= common:
+        if made.get(decision.call, NOWHERE) <= taken.common:
             return True  # it was made in what is the past of this branch, too
         if name in locks.whole or any(lock.text not in decision.text for lock in locks.spans.get(name, ())):
             return False
-        # Where the branch ends in what was a finished turn, that runs again. Its thoughts stand behind what stood
-        # there when they were thought, without what was decided since.
-        behind = bisect_left(thoughts, places.get(name, NOWHERE))
-        return behind == len(thoughts) or made.get(decision.call, NOWHERE) <= thoughts[behind]
+        return not since(decision.call, places.get(name, NOWHERE))
 
-    kept = {name: decision for name, decision in state.plan.decisions.items() if holds(name, decision)}
+    kept: dict[str, Decision] = {}
+    for name, decision in state.plan.decisions.items():
+        found = next((one for one in decision.chain() if holds(name, one)), None)
+        if found is not None and not found.forgotten:
+            kept[name] = found
     for unit in view.units:
         _join(unit, kept, kit.traits.voids)
-    late = thoughts and any(messages > thoughts[0] for messages in made.values())
-    return replace(state, plan=Plan(kept), summary=NO_SUMMARY if late else state.summary)
+    summary = state.summary.back(lambda one: not since(one.call, 0))
+    again = [note for note, call in state.lapsed if since(call, note.after + 1)]
+    every = sorted(dict.fromkeys((*state.notes, *again)), key=lambda note: note.after)
+    # What is kept is sent from this call on: a later branch that begins behind it has seen it.
+    edits = tuple((call, min(messages, len(taken.given))) for call, messages in state.edits)
+    lapsed = tuple(entry for entry in state.lapsed if entry[0] not in again)
+    state = replace(state, plan=Plan(kept), summary=summary, edits=edits, notes=tuple(every), lapsed=lapsed)
+    return Branch(state, tuple(note for note in every if note.after < max(thoughts, default=-1)))
 
 
 def _join(unit: Unit, kept: dict[str, Decision], voids: bool) -> None:
@@ -80,4 +111,6 @@ def _join(unit: Unit, kept: dict[str, Decision], voids: bool) -> None:
     if len(gone) < len(parts):
         for item in gone:
             if item.kind is not Kind.ASSISTANT and not (item.kind is Kind.REASONING and voids):
-                del kept[item.id]
+                earlier = kept.pop(item.id).earlier
+                if earlier is not None and not earlier.forgotten:
+                    kept[item.id] = earlier

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -169,6 +169,20 @@ class Decision:
     """At which fit of the session it was decided."""
     segments: tuple[int, ...] = ()
     """Of COMPRESSED: which segments are left. A later epoch keeps some of these, never others."""
+    earlier: Decision | None = field(default=None, repr=False)
+    """What an earlier call had decided: it holds again in a branch that begins between both."""
+
+    def chain(self) -> Iterator[Decision]:
+        """This decision and those that it replaced, newest first."""
+        one: Decision | None = self
+        while one is not None:
+            yield one
+            one = one.earlier
+
+    @property
+    def forgotten(self) -> bool:
+        """It is known that an earlier call had cut the item, and no longer to what (`Plan.bounded`)."""
+        return self.fidelity is not Fidelity.GONE and not self.text
 
 
 _decision_of = maker_of(Decision)
@@ -177,7 +191,7 @@ _decision_of = maker_of(Decision)
 
 def evicted(item: str, reason: str, before: int, handle: str | None, call: int) -> Decision:
     """The decision that drops an item whole."""
-    return _decision_of(item, Fidelity.GONE, reason, before, 0, "", handle, call, ())
+    return _decision_of(item, Fidelity.GONE, reason, before, 0, "", handle, call, (), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +205,43 @@ class Plan:
         return Fidelity.FULL if decision is None else decision.fidelity
 
     def merged(self, newer: Iterable[Decision]) -> Plan:
-        """This plan with newer decisions in place of older ones for the same item."""
+        """This plan with newer decisions in place of older ones for the same item, which stay behind them where an
+        earlier call made them."""
         decisions = dict(self.decisions)
-        decisions.update((decision.item, decision) for decision in newer)
+        for decision in newer:
+            old = decisions.get(decision.item)
+            if old is not None:
+                decision = replace(decision, earlier=old if old.call < decision.call else old.earlier)
+            decisions[decision.item] = decision
         return Plan(decisions)
+
+    def bounded(self, most: int) -> Plan:
+        """This plan with at most so many tokens of replaced forms; the texts of those replaced longest ago go."""
+        replaced = [
+            (one.call, name, one.earlier)
+            for name, decision in self.decisions.items()
+            for one in decision.chain()
+            if one.earlier is not None and not one.earlier.forgotten
+        ]
+        tokens = sum(old.after for _, _, old in replaced)
+        forgotten: dict[str, set[int]] = {}
+        for _, name, old in sorted(replaced, key=lambda entry: entry[0]):
+            if tokens <= most:
+                break
+            tokens -= old.after
+            forgotten.setdefault(name, set()).add(old.call)
+        decisions = dict(self.decisions)
+        for name, calls in forgotten.items():
+            decisions[name] = _forgetting(decisions[name], calls)
+        return Plan(decisions) if forgotten else self
+
+
+def _forgetting(decision: Decision, calls: Collection[int]) -> Decision:
+    """The decision without the texts of what was decided at these calls."""
+    earlier = None if decision.earlier is None else _forgetting(decision.earlier, calls)
+    if decision.call in calls:
+        return replace(decision, text="", segments=(), earlier=earlier)
+    return replace(decision, earlier=earlier)
 
 
 def apply(items: Sequence[Item], plan: Plan) -> list[Item]:

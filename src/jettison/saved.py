@@ -196,6 +196,7 @@ _WRITTEN = {
     "returning",
     "since",
     "notes",
+    "lapsed",
     "summary",
     "edits",
     "forgone",
@@ -220,7 +221,7 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "weight": sum(row[3] for record in rows for row in record) if state.weight is None else state.weight,
         "dropped": state.dropped,
         "returning": state.returning,
-        "summary": [state.summary.text, state.summary.first, state.summary.upto],
+        "summary": [_summary(one) for one in (state.summary, *state.summary.earlier)],
         "since": dict(state.since),
         "prints": prints,
         "rows": rows,
@@ -230,12 +231,25 @@ def written(state: State, cost: Callable[[Item], int]) -> dict[str, Any]:
         "output": list(zip(state.sources, state.own, strict=True)),
         "merged": [[at, *sources] for at, sources in state.merged.items()],
         "notes": [asdict(note) for note in state.notes],
+        "lapsed": [[asdict(note), call] for note, call in state.lapsed],
         "edits": state.edits,
         "forgone": sorted(state.forgone),
         "front": state.front,
         "stale": state.stale,
         "inserted": [[entry.message, entry.text, entry.why] for entry in state.inserted],
     }
+
+
+def _summary(one: Rolling) -> list[Any]:
+    return [one.text, one.first, one.upto, one.call]
+
+
+def _rolling(rows: Sequence[Any]) -> Rolling:
+    """The summary and those before it; where it was saved without those, it alone."""
+    if isinstance(rows[0], str):
+        return Rolling(*rows)
+    now, *before = (Rolling(text, first, upto, call=call) for text, first, upto, call in rows)
+    return replace(now, earlier=tuple(before))
 
 
 def _row(one: Decision) -> list[Any]:
@@ -249,12 +263,14 @@ def _row(one: Decision) -> list[Any]:
         one.handle,
         one.call,
         one.segments,
+        *([] if one.earlier is None else [_row(one.earlier)]),
     ]
 
 
 def _decision(row: Sequence[Any]) -> Decision:
-    item, fidelity, reason, before, after, text, handle, call, segments = row
-    return Decision(item, Fidelity(fidelity), reason, before, after, text, handle, call, tuple(segments))
+    item, fidelity, reason, before, after, text, handle, call, segments, *more = row
+    earlier = _decision(more[0]) if more else None
+    return Decision(item, Fidelity(fidelity), reason, before, after, text, handle, call, tuple(segments), earlier)
 
 
 def state_of(data: Mapping[str, Any]) -> State:
@@ -273,9 +289,10 @@ def state_of(data: Mapping[str, Any]) -> State:
         **{name: data[name] for name in _PLAIN},
         dropped=tuple(data["dropped"]),
         returning=tuple(data.get("returning", ())),
-        summary=Rolling(*data["summary"]),
+        summary=_rolling(data["summary"]),
         since=data["since"],
         notes=tuple(_note(note) for note in data.get("notes", ())),
+        lapsed=tuple((_note(note), int(call)) for note, call in data.get("lapsed", ())),
         edits=tuple((int(call), int(messages)) for call, messages in data.get("edits", ())),
         forgone=frozenset(data.get("forgone", ())),
         front=tuple(data.get("front", ())),

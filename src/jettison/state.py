@@ -61,6 +61,8 @@ class State:
     """Those of them that come back when the running turn has ended."""
     notes: tuple[Note, ...] = ()
     """What stands behind the history in the last output, and where."""
+    lapsed: tuple[tuple[Note, int], ...] = ()
+    """Notes that were taken out, and at which call: in a branch that begins before they stand again."""
     since: Mapping[str, int] = field(default_factory=dict)
     """By tool the step at which it was first declared; 0: at the first call."""
     learnt: int = 0
@@ -68,7 +70,7 @@ class State:
     summary: Rolling = NO_SUMMARY
     """Of what was dropped whole."""
     edits: tuple[tuple[int, int], ...] = ()
-    """(call, messages there were) of the calls whose decisions are in force."""
+    """(call, messages there were) of the calls whose decisions are in force, or would be again in a branch."""
     forgone: frozenset[str] = frozenset()
     """What operations need, or the caller declared, and `on_unsafe="degrade"` gave up: no note brings it back."""
     front: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,26 @@ class Rolling:
     """What the newest summary was made of; to be archived under its handle."""
     handle: str = ""
     notes: tuple[str, ...] = ()
+    call: int = 0
+    """At which fit of the session it was written."""
+    earlier: tuple[Rolling, ...] = ()
+    """Those that it replaced, newest first: one of them holds again in a branch that begins before it was written."""
+
+    def written(self, old: Rolling, call: int, most: int, count: Callable[[str], int]) -> Rolling:
+        """The summary as this call writes it in place of `old`; at most so many tokens of older ones are kept."""
+        kept: list[Rolling] = []
+        for one in (replace(old, source="", handle="", notes=(), earlier=()), *old.earlier):
+            most -= count(one.text)
+            if not one.text or most < 0:
+                break
+            kept.append(one)
+        return replace(self, call=call, earlier=tuple(kept))
+
+    def back(self, holds: Callable[[Rolling], bool]) -> Rolling:
+        """This summary, or the newest of the earlier ones that holds; `NO_SUMMARY` where none does."""
+        chain = (replace(self, earlier=()), *self.earlier) if self.text else ()
+        at = next((at for at, one in enumerate(chain) if holds(one)), None)
+        return NO_SUMMARY if at is None else replace(chain[at], earlier=chain[at + 1 :])
 
 
 NO_SUMMARY = Rolling()

@@ -77,6 +77,23 @@ def test_merged_leaves_the_older_plan_as_it_was():
     assert Plan().merged([first, second]).decisions == {"0.0-x": second}
 
 
+def decided(call, fidelity, after, text=""):
+    return Decision("0.0-x", fidelity, "why", 100, after, text=text, call=call)
+
+
+def test_what_an_earlier_call_decided_stays_behind_what_replaced_it():
+    first, second = decided(1, Fidelity.COMPRESSED, 60, "sixty"), decided(4, Fidelity.COMPRESSED, 30, "thirty")
+    better, last = decided(4, Fidelity.STUB, 5, "stub"), decided(7, Fidelity.GONE, 0)
+    plan = Plan().merged([first]).merged([second]).merged([better]).merged([last])
+    assert [one.call for one in plan.decisions["0.0-x"].chain()] == [7, 4, 1], "what a call thinks better of is none"
+    assert [one.text for one in plan.decisions["0.0-x"].chain()] == ["", "stub", "sixty"]
+    assert plan.bounded(65) is plan
+    kept = plan.bounded(64).decisions["0.0-x"]
+    assert [one.forgotten for one in kept.chain()] == [False, False, True]
+    assert [(one.call, one.after) for one in kept.chain()] == [(7, 0), (4, 5), (1, 60)]
+    assert [one.forgotten for one in plan.bounded(0).decisions["0.0-x"].chain()] == [False, True, True]
+
+
 def test_fidelity_is_ordered():
     assert Fidelity.FULL > Fidelity.COMPRESSED > Fidelity.STUB > Fidelity.GONE
 
