@@ -12,7 +12,7 @@ from jettison.compressors.summary import Ask
 from jettison.consulting import Consulting, Effects
 from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
-from jettison.forks import forked, freed
+from jettison.forks import forked, freed, outdated
 from jettison.history import copied
 from jettison.items import Fidelity
 from jettison.ledger import NEVER, NOWHERE, Stale, behind
@@ -71,9 +71,9 @@ class Fitting:
         self.state = old if self.taken.common == len(old.history.raw) else forked(old, self.taken)
         self.tools = Tooling(kit, call, old, self.taken, self.state.plan)
         self.front = self.tools.front
-        self.stale = old.stale
+        self.stale = old.stale if self.state is old else outdated(old, self.taken)
         if self.refronted():
-            self.stale = behind(old.stale, 0, len(self.taken.records))
+            self.stale = behind(self.stale, 0, len(self.taken.records))
         self.consulting = Consulting(kit, self.policy, call.observe)
         self.summary = self.state.summary
         self.view = self.seen()
@@ -415,8 +415,8 @@ class Fitting:
         notes += [*self.semantic.notes, *self.view.task.notes, *self.summary.notes]
         if self.still_stale(outcome) != NEVER:
             notes.append(
-                "what stands before reasoning of the running turn was changed (system field or tools): it goes back as "
-                "it is, and this model refuses it unless its drop setting is on"
+                "what stands before reasoning of the running turn was changed (system field, tools or an earlier "
+                "message): it goes back as it is, and this model refuses it unless its drop setting is on"
             )
         gone = [lock for lock in outcome.locks.protections if lock.level == "lost"]
         if gone:

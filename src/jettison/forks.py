@@ -6,17 +6,18 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 from jettison.flow.dependencies import Flow
-from jettison.history import Snapshot
+from jettison.history import History, Snapshot
 from jettison.items import Fidelity, Kind, Unit
-from jettison.ledger import NOWHERE
+from jettison.ledger import NEVER, NOWHERE, Stale, behind
 from jettison.models import binds_reasoning
 from jettison.notes import Note
 from jettison.plan import Decision, Plan, View
 from jettison.policy import Policy
+from jettison.prints import Known, fingerprint
 from jettison.stages.protect import protect
 from jettison.state import Kit, State
 
-__all__ = ["forked", "freed"]
+__all__ = ["forked", "freed", "outdated"]
 
 _TOGETHER = (Kind.CALL, Kind.RESULT, Kind.OPAQUE, Kind.REASONING, Kind.ASSISTANT)
 
@@ -52,6 +53,29 @@ def _moved(decision: Decision, item: str) -> Decision:
     """The decision, and those that it replaced, on an item of that id."""
     earlier = None if decision.earlier is None else _moved(decision.earlier, item)
     return replace(decision, item=item, earlier=earlier)
+
+
+def outdated(old: State, taken: Snapshot) -> Stale:
+    """Where a branch holds reasoning that was thought behind another past: messages of the last call behind one that
+    the caller has edited. What the branch thought itself stands behind what it saw."""
+    first, upto = old.stale
+    stale = (first, min(upto, taken.common)) if first < min(upto, taken.common) else NEVER
+    known = {
+        _print(old.history, at)
+        for at, record in enumerate(old.history.records[taken.common :], taken.common)
+        if any(item.kind is Kind.REASONING for item in record)
+    }
+    if known:
+        for at in reversed(range(taken.common, len(taken.records))):
+            if any(item.bound for item in taken.records[at]) and _print(taken, at) in known:
+                return behind(stale, taken.common, at + 1)
+    return stale
+
+
+def _print(history: History | Snapshot, at: int) -> str:
+    """The content of a message as a hash; of one that was loaded there is nothing else."""
+    raw = history.messages[at] if at in history.secrets else history.raw[at]
+    return raw.known if isinstance(raw, Known) else fingerprint(raw)
 
 
 @dataclass(frozen=True, slots=True)

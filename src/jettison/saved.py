@@ -21,6 +21,7 @@ from jettison.items import Fidelity, Item, Kind, units_of
 from jettison.ledger import NEVER
 from jettison.notes import Note
 from jettison.plan import Decision, Plan
+from jettison.prints import Known, fingerprint
 from jettison.state import State
 from jettison.summing import Rolling
 from jettison.task import COMPLETED, Limit, Operation, Span, Stage, Task
@@ -70,31 +71,6 @@ def unpacked(data: bytes) -> dict[str, Any]:
 
 
 # the history
-
-
-def fingerprint(message: Any) -> str:
-    """128 bits of a message's content; the order of keys does not count, as for equality."""
-    try:
-        text = json.dumps(message, sort_keys=True, separators=(",", ":"), default=repr)
-    except TypeError:  # keys of several types
-        text = repr(message)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-class Known(dict[str, Any]):
-    """A message of which only the hash is known: equal to any with that hash."""
-
-    def __init__(self, known: str) -> None:
-        super().__init__()
-        self.known = known
-
-    def __eq__(self, other: object) -> bool:
-        return fingerprint(other) == self.known
-
-    def __ne__(self, other: object) -> bool:
-        return fingerprint(other) != self.known
-
-    __hash__ = None
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ CLOSING = 240
 MOST = 3
 """Answered questions that are held. In the dialogues of tau-airline a held one is 60 tokens long (median)."""
 
+_RUN = "\n" * 5
+"""Empty lines of which some are cut in any case (`segments.lines_of`): nothing that is held may have them inside."""
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s|\n|(?<=[。！？])")
 
 
@@ -93,17 +95,22 @@ def _leans(reply: str, turn: Turn, said: str) -> bool:
 
 def _last(item: Item, most: int) -> Span:
     """The end of a text, from the beginning of a line where that is not far."""
-    text, start = item.text, max(0, len(item.text) - most)
+    text, end = item.text, len(item.text.rstrip())
+    start = max(0, end - most)
     if start:
-        line = text.find("\n", start)
+        line = text.find("\n", start, end)
         start = line + 1 if 0 <= line < start + most // 2 else start
-    return Span(item.id, start, len(text), text[start:])
+    start = max(start, text.rfind(_RUN, 0, end) + len(_RUN) if _RUN in text[:end] else 0)
+    start = end - len(text[start:end].lstrip())
+    return Span(item.id, start, end, text[start:end])
 
 
 def _first(item: Item, most: int) -> Span:
     """The beginning of a text, to the end of a sentence where there is one."""
-    text, end = item.text, len(item.text)
-    if end > most:
-        ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, most)]
-        end = ends[-1] if ends and ends[-1] > most // 3 else most
-    return Span(item.id, 0, end, text[:end])
+    text, start = item.text, len(item.text) - len(item.text.lstrip())
+    end = len(text.rstrip())
+    if end > start + most:
+        ends = [match.start() for match in _SENTENCE_END.finditer(text, start, start + most)]
+        end = ends[-1] if ends and ends[-1] > start + most // 3 else start + most
+    run = text.find(_RUN, start, end)
+    return Span(item.id, start, end if run < 0 else run, text[start : end if run < 0 else run])

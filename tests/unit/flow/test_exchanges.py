@@ -174,3 +174,15 @@ def test_one_by_one_as_at_once():
         if history[end - 1]["role"] != "assistant":
             stepwise = session.fit(history[:end])
     assert stepwise.report.protections == fit(history, budget=100_000).report.protections
+
+
+@pytest.mark.parametrize(
+    "reply", ["yes" + "\n" * 900, "yes" + "\n" * 90 + "please", "\n" * 700 + "yes" + " " * 90, "\n\n\n2\n\n\n"]
+)
+@pytest.mark.parametrize("asked", ["Which one?\n\n\n\n\n\n\n\nThis?", "\n" * 900 + "This one?" + "\n" * 900])
+def test_empty_lines_that_are_cut_in_any_case_are_not_held(reply, asked):
+    history = [*user("Tidy up the services."), *agent(asked), *user(reply), *work(6)]
+    full = fit(history, budget=100_000).report.before
+    for share in (0.8, 0.5, 0.3):
+        fitted = fit(history, budget=int(share * full))
+        assert fitted.report.after <= int(share * full)
