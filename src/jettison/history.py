@@ -14,7 +14,7 @@ from jettison.items import Item, Unit, units_of
 from jettison.tokens import CountCache
 from jettison.wire.base import Cursor, Message, Wire, json_text, plain, sanitise
 from jettison.wire.guess import marked_wire
-from jettison.wire.marks import limited, marks_in, unmarked
+from jettison.wire.marks import limited, marks_in, other_forms, unmarked
 
 if TYPE_CHECKING:
     from jettison.vault import Keeper
@@ -239,19 +239,24 @@ class History:
         message: Message = self.messages[at] if at in self.mended else self.raw[at]
         return message
 
-    def _common(self, dicts: Sequence[Message], vault: Keeper | None = None) -> tuple[int, bool]:
-        """How many leading messages are equal to those of the last call, and whether only but for cache marks."""
+    def _common(self, dicts: list[Message], vault: Keeper | None = None) -> tuple[int, bool]:
+        """How many leading messages are equal to those of the last call, and whether only but for cache marks, or the
+        form that they need. Of those in another form it is the old one that is worked on."""
         if self.raw == dicts[: len(self.raw)]:
             return len(self.raw), False
         count, marks = 0, False
         for mine, theirs in zip(self.raw, dicts, strict=False):
             if mine != theirs:
-                if isinstance(dicts, list) and (bare := nested(theirs)) is not theirs and mine == bare:
+                if (bare := nested(theirs)) is not theirs and mine == bare:
                     dicts[count] = bare  # a message of the caller's with blocks of an SDK in it
-                elif mine != unmarked(theirs):
-                    break
-                else:
+                elif mine == (bare := unmarked(theirs)):
                     marks = True
+                elif any(mine == other for other in other_forms(bare)):
+                    marks = True
+                    if type(mine) is dict:
+                        dicts[count] = self.sent(count)
+                else:
+                    break
             count += 1
         return count, marks
 

@@ -278,7 +278,8 @@ class Ledger:
     def outcome(self, epoch: str, sealed: int) -> Outcome:
         if epoch in ("minor", "major"):
             self.void()
-        self.take(self.outdated())
+        if outdated := self.outdated():  # a plan that is the same object says that nothing was decided
+            self.take(outdated)
         return Outcome(
             self.plan,
             restored(self.locks, self.plan),

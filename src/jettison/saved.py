@@ -80,7 +80,7 @@ class Loaded(History):
     rows: tuple[tuple[Row, ...], ...] = ()
     """Of each message its items."""
 
-    def _common(self, dicts: Sequence[Message], vault: Keeper | None = None) -> tuple[int, bool]:
+    def _common(self, dicts: list[Message], vault: Keeper | None = None) -> tuple[int, bool]:
         """As for any history; a message that held secrets is known by its hash without them."""
         if vault is None or not self.secrets:
             return super()._common(dicts)

@@ -180,3 +180,47 @@ def test_marks_of_the_system_field_and_tools_alone_can_be_too_many():
         session = Session(Policy(budget=2_000, place_cache_marks=placed), wire="anthropic")
         with pytest.raises(InvalidInput, match="at most 4 cache_control marks"):
             session.fit([{"role": "user", "content": "hi"}], system=system, tools=tools)
+
+
+def in_block(message, mark=None):
+    """The message with its text as the one block that it stands for, as Anthropic's own examples hang a mark on it."""
+    block = {"type": "text", "text": message["content"], **({"cache_control": mark} if mark else {})}
+    return {**message, "content": [block]}
+
+
+def talk(rounds, size=40):
+    for at in range(rounds):
+        yield {"role": "user", "content": f"Question {at}: " + "what of the import " * size}
+        yield {"role": "assistant", "content": f"Answer {at}: " + "it is on its way " * size}
+
+
+@pytest.mark.parametrize("kept", ["live", "loaded"])
+@pytest.mark.parametrize("budget", [100_000, 1_500])
+def test_a_text_that_becomes_a_block_for_its_mark_and_back_is_the_same_history(kept, budget):
+    """The newest message of the user comes as a block with the mark, at the next call as the text that it was."""
+    marked, plain = (Session(budget, wire="anthropic", conversation="chat") for _ in range(2))
+    every, sent = list(talk(12)), []
+    for end in range(1, len(every), 2):
+        known = [*every[: end - 1], in_block(every[end - 1], MARK)]
+        if kept == "loaded":
+            marked = Session.load(marked.save(), budget)
+        fitted, other = marked.fit(known), plain.fit(every[:end])
+        cache = fitted.report.cache
+        assert (cache.epoch, cache.first_changed, cache.rebilled) == (
+            other.report.cache.epoch,
+            other.report.cache.first_changed,
+            other.report.cache.rebilled,
+        )
+        assert json.dumps(MARK) in json.dumps(fitted.messages[-1])
+        assert [*fitted.messages[:-1]] == other.messages[:-1]
+        sent.append(cache.epoch)
+    assert ("major" in sent) == (budget == 1_500)
+
+
+def test_a_block_with_more_in_it_is_another_message():
+    first = {"role": "user", "content": "Look at the import."}
+    for block in ({"citations": []}, {"text": "Look at the import!"}):
+        session = Session(10_000, wire="anthropic")
+        session.fit([first])
+        other = {"role": "user", "content": [{"type": "text", "text": first["content"], **block}]}
+        assert session.fit([other]).report.cache.first_changed == 0

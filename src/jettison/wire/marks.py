@@ -10,11 +10,12 @@ from typing import Any
 
 from jettison.wire.base import Message
 
-__all__ = ["MOST", "limited", "marked", "marks_in", "marks_of", "unmarked"]
+__all__ = ["MOST", "limited", "marked", "marks_in", "marks_of", "other_forms", "unmarked"]
 
 MOST = 4
 """Marks that a request may have over system, tools and messages: Anthropic, "Prompt caching"."""
 _KEY = "cache_control"
+_TEXTS = ("text", "input_text")
 _NEVER = frozenset({"thinking", "redacted_thinking"})
 
 
@@ -32,6 +33,18 @@ def unmarked(value: Any) -> Any:
     if inner is not None:
         bare["content"] = inner
     return bare
+
+
+def other_forms(message: Any) -> Iterator[Message]:
+    """The message with a text in the place of the one block that it stands for, or the other way round: callers turn
+    one into the other to hang a mark on it, and back."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        yield from ({**message, "content": [{"type": kind, "text": content}]} for kind in _TEXTS)
+    elif isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        block = content[0]
+        if block.keys() == {"type", "text"} and block["type"] in _TEXTS:
+            yield {**message, "content": block["text"]}
 
 
 def marks_of(value: Any) -> Iterator[Any]:
