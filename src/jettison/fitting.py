@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from jettison import keeping
 from jettison.call import Call, Store
 from jettison.compressors.summary import Ask
 from jettison.consulting import Consulting, Effects
@@ -14,12 +15,11 @@ from jettison.epoch import Outcome, Request
 from jettison.errors import BudgetUnreachable, CannotFit, ConfigError, InvalidInput, Problem, StateBroken
 from jettison.forks import forked, freed, outdated
 from jettison.history import copied
-from jettison.items import Fidelity
 from jettison.ledger import NEVER, NOWHERE, Stale, behind
 from jettison.models import binds_reasoning
-from jettison.notes import FRAMING, Note, archived, missing, takes_note, wanted
+from jettison.notes import FRAMING, Note, archived, missing, takes_note
 from jettison.output import Output
-from jettison.plan import CacheEffect, CheckResult, Fitted, Plan, Report, Semantic, View
+from jettison.plan import CacheEffect, CheckResult, Fitted, Report, Semantic, View
 from jettison.recall import is_recall
 from jettison.reporting import failed_checks, judged, rows_of, unmet
 from jettison.rereading import asked_again
@@ -34,11 +34,6 @@ from jettison.wire.base import Rendered
 from jettison.wire.marks import MOST, marks_in
 
 __all__ = ["Fitting"]
-
-REPLACED = 2
-"""Limits of tokens that the replaced forms of items may take in a state. With .25 of the body as budget that is all of
-them (at most .9 / 1.0 / .8 / 1.9 limits in 6 recordings each of mcpmark / swe-lm32b / tau-airline / toolathlon), with
-.1 the median (1.1 / .8 / .2 / 1.4, at most 5.4). A saved state is 1.2 to 1.75 times as large with them (medians)."""
 
 Steps = Generator[Store | Effects | Ask, Any, tuple[Fitted, State]]
 
@@ -246,50 +241,10 @@ class Fitting:
         first = self.summary.first
         return next((item.message for item in self.view.items if item.id == first), NOWHERE)
 
-    def edits(self, outcome: Outcome) -> tuple[tuple[int, int], ...]:
-        """The calls whose decisions are in force or were, this one with them."""
-        if not outcome.fresh and self.state is self.old:
-            return self.state.edits
-        calls = {one.call for decision in outcome.plan.decisions.values() for one in decision.chain()}
-        calls.update(one.call for one in (self.summary, *self.summary.earlier))
-        calls.update(call for _, call in self.state.lapsed)
-        new = (self.old.call + 1, len(self.taken.given))
-        return (*(edit for edit in self.state.edits if edit[0] in calls), new)
-
-    def remembered(self, outcome: Outcome) -> Plan:
-        """The plan, with what it replaced as far as there is room for that (`REPLACED`)."""
-        plan = outcome.plan
-        again = any(plan.decisions[one.item].earlier is not None for one in outcome.fresh)
-        return plan.bounded(REPLACED * self.view.limit) if again else plan
-
-    def lapsed(self, standing: Sequence[Note]) -> tuple[tuple[Note, int], ...]:
-        """The notes that were taken out so far, newest last, and at which call; as many as fit into one request."""
-        gone = [(note, self.old.call + 1) for note in self.state.notes if note not in standing]
-        if not gone:
-            return self.state.lapsed
-        kept, room = [*self.state.lapsed, *gone], self.view.limit
-        for at in reversed(range(len(kept))):
-            room -= self.costs.text(kept[at][0].text)
-            if room < 0:
-                return tuple(kept[at + 1 :])
-        return tuple(kept)
-
-    def forgone(self, outcome: Outcome) -> frozenset[str]:
-        """What a note would bring back and was given up, as far as it is still wanted."""
-        given_up = self.state.forgone.union(outcome.given_up)
-        return given_up.intersection(wanted(self.view)) if given_up else given_up
-
     def still_stale(self, outcome: Outcome) -> Stale:
-        """Where reasoning goes back though it is void: in the running turn, with a model that checks it."""
-        first, upto = self.stale
+        """Where reasoning goes back though it is void."""
         binds = self.kit.traits.voids and binds_reasoning(self.kit.model) and not self.policy.reasoning_drop
-        if first >= upto or not binds:
-            return NEVER
-        left = any(
-            item.bound and first <= item.message < upto and outcome.plan.fidelity(item.id) is Fidelity.FULL
-            for item in self.view.items
-        )
-        return self.stale if left else NEVER
+        return keeping.still_stale(self.stale, outcome, self.view) if binds else NEVER
 
     def held(self) -> int | None:
         """Tokens of all items as the plan has them, if only the new ones have to be counted for it."""
@@ -474,7 +429,7 @@ class Fitting:
         new = State(
             history=history,
             flow=state.flow,
-            plan=self.remembered(outcome),
+            plan=keeping.remembered(outcome, self.view.limit),
             sealed=outcome.sealed,
             call=state.call + 1,
             sources=sources,
@@ -488,9 +443,9 @@ class Fitting:
             dropped=self.tools.dropped,
             returning=self.tools.returning,
             notes=(*standing, *self.added),
-            lapsed=self.lapsed(standing),
-            edits=self.edits(outcome),
-            forgone=self.forgone(outcome),
+            lapsed=keeping.lapsed(state, standing, state.call + 1, self.view.limit, self.costs.text),
+            edits=keeping.edits(state, outcome, self.summary, len(taken.given), state is self.old),
+            forgone=keeping.forgone(state, outcome, self.view),
             front=self.front,
             schemas=self.tools.text,
             stale=self.still_stale(outcome),

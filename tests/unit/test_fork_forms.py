@@ -9,7 +9,7 @@ import pytest
 
 from jettison import CannotFit, Policy, Session
 from jettison.archive import MemoryArchive
-from jettison.fitting import REPLACED
+from jettison.keeping import REPLACED
 from jettison.store import MemoryStore
 from rendering import render
 from strategies import Act, Call, Reply, Say, Script, rows_text
