@@ -168,11 +168,13 @@ class Gains:
 
     def keys(self, source: Source) -> list[float]:
         """By leaf what its key does to the values in it; empty where no key of the text does anything."""
-        known = self.bonus
-        for name in dict.fromkeys(source.keys):
-            if name not in known:
-                known[name] = math.exp(-self.flow.key_odds(source, source.keys.index(name)))
-        if all(known[name] == 1.0 for name in dict.fromkeys(source.keys)):
+        known, first = self.bonus, dict[str, int]()
+        for index, name in enumerate(source.keys):
+            if name not in first:
+                first[name] = index
+                if name not in known:
+                    known[name] = math.exp(-self.flow.key_odds(source, index))
+        if all(known[name] == 1.0 for name in first):
             return []
         return [known[name] for name in source.keys]
 

@@ -139,7 +139,8 @@ class TaskReader:
         pins = tuple(self._pins(task, said))
         needs = [need for op in operations if op.open for need in op.needs]
         declared = [*task.constraints, *([task.goal] if task.goal else [])]
-        places = self._places.find((*needs, *declared, *(pin.what for pin in pins)), newest)
+        sought = (*needs, *declared, *(pin.what for pin in pins))
+        places = self._places.find(sought, newest)
         return TaskState(
             goals=tuple(self._goals(said, task, places)),
             constraints=tuple(_in_force(said.constraints, task, places)),
@@ -151,6 +152,7 @@ class TaskReader:
                 if fact.item not in task.released
             ),
             places=places,
+            sought=frozenset(sought),
             pins=pins,
             notes=(*_notes(task, operations, places), *_unknown(pins, places, units)),
         )

@@ -286,7 +286,8 @@ def _each(found: Iterable[tuple[Item, Protection | bool | None]], name: str) -> 
 
 def _place(text: str, view: View) -> Span | None:
     """Where a text stands, from the task state or, for a state made by hand, by looking."""
-    return view.task.places.get(text) or _find(text, view.items)
+    place = view.task.places.get(text)
+    return place if place is not None or text in view.task.sought else _find(text, view.items)
 
 
 def _find(text: str, items: Iterable[Item]) -> Span | None:

@@ -7,6 +7,7 @@ points of support at half the time (algorithm.md, "Speed").
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import chain, repeat
@@ -156,20 +157,26 @@ def _coverable(source: Source, locks: Locks, item: Item) -> bool:
 
 
 def _forced(source: Source, locks: Locks, item: Item) -> frozenset[int]:
+    """The segments that hold a protected span."""
     spans = locks.spans.get(item.id, ())
     if not spans:
         return frozenset()
-    parts = source.parts
-    plain = not parts.structured and parts.text == item.text
-    found = set()
-    for lock in spans:
-        says = says_as(source.item.text, lock.text)
-        for index, part in enumerate(parts.segments):
-            if plain and part.start < lock.end and part.end > lock.start:
-                found.add(index)
-            elif not plain and says(part.text):
-                found.add(index)
-                break
+    parts, found = source.parts, set[int]()
+    segments = parts.segments
+    if not parts.structured and parts.text == item.text:
+        starts = [part.start for part in segments]
+        for lock in spans:
+            at = max(0, bisect_right(starts, lock.start) - 1)
+            while at < len(segments) and starts[at] < lock.end:
+                if segments[at].end > lock.start:
+                    found.add(at)
+                at += 1
+        return frozenset(found)
+    for text in dict.fromkeys(lock.text for lock in spans):
+        says = says_as(source.item.text, text)
+        first = next((index for index, part in enumerate(segments) if says(part.text)), None)
+        if first is not None:
+            found.add(first)
     return frozenset(found)
 
 

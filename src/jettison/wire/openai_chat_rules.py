@@ -66,13 +66,14 @@ def repair(messages: Sequence[Message]) -> Repaired:
     position = 0
     while position < len(kept):
         index, message = kept[position]
-        end = position = position + 1
-        while end < len(kept) and role_of(kept[end][1]) in ANSWERS:
-            end += 1
+        position += 1
         if role_of(message) == "tool":
             if index not in moved:
                 notes.append((index, f"answer to {message.get('tool_call_id')!r} dropped: no such call before it"))
         elif role_of(message) == "assistant":
+            end = position
+            while end < len(kept) and role_of(kept[end][1]) in ANSWERS:
+                end += 1
             out += _settled(kept[position - 1 : end], end == len(kept), late, moved, notes)
             position = end
         else:

@@ -4,12 +4,18 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jettison import fit
+from jettison.flow.segments import as_lines
+from jettison.flow.sources import Source
 from jettison.gains import KAPPA, NAMED, ROOMY
-from jettison.items import Fidelity
+from jettison.items import Fidelity, Item, Kind
+from jettison.plan import Locks, Protection
 from jettison.ranking import WHOLE
-from strategies import log_text
+from jettison.stages.rank import _forced
+from strategies import law, log_text
 from unit.flow.reading import call, join, says, user
 from unit.stages.scene import scene
 
@@ -241,3 +247,17 @@ def test_an_identifier_that_only_the_assistant_told_outlives_routine(told, name,
     ]
     full = fit(talk, budget=100_000).report.before
     assert name in json.dumps(fit(talk, budget=int(share * full)).messages)
+
+
+@law(60)
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, 60)), max_size=12), st.integers(0, 99))
+def test_the_segments_of_protected_spans_are_those_that_they_touch(places, seed):
+    text = log_text(seed, 500)
+    item = Item("0.0-a", Kind.RESULT, text, 0, 0, 0, 0, "tool")
+    source = Source(item, as_lines(text), [], 0)
+    ends = [(start, min(len(text), start + size)) for start, size in places if start < len(text)]
+    locks = Locks(tuple(Protection(item.id, "goal", "never", text[a:b], start=a, end=b) for a, b in ends))
+    touched = {
+        at for at, part in enumerate(source.parts.segments) if any(part.start < b and part.end > a for a, b in ends)
+    }
+    assert _forced(source, locks, item) == touched
