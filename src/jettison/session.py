@@ -462,10 +462,13 @@ class Session:
 
         if not self._state.call:  # the first one of a process also loads the vocabulary, a second or two
             return True
-        known = len(self._state.history.raw)
+        known, given = len(self._state.history.raw), call.messages
         if self._state.weight is None:
             return True
-        return self._state.weight + size_of(call.messages[known:], 4 * HEAVY) // 4 >= HEAVY
+        if not isinstance(given, Sequence):  # no history: refused at once
+            return False
+        new = given[known:] if isinstance(given, list | tuple) else list(given)[known:]  # a deque has no slices
+        return self._state.weight + size_of(new, 4 * HEAVY) // 4 >= HEAVY
 
     def _turn(self, call: Call, start: Callable[[Job], None]) -> Turn:
         limits = dict(self._reader._limits)

@@ -3,6 +3,9 @@
 import asyncio
 import copy
 import json
+import operator
+from collections import deque
+from collections.abc import Sequence
 
 import pytest
 
@@ -150,6 +153,52 @@ def test_async_is_sync():
         first, second = one.fit(HISTORY[:end]), asyncio.run(two.afit(HISTORY[:end]))
         assert first.messages == second.messages
         assert first.report.to_dict() == second.report.to_dict()
+
+
+class Kept(Sequence):
+    """A history of the caller's own kind, without slices."""
+
+    def __init__(self, messages):
+        self.messages = list(messages)
+
+    def __len__(self):
+        return len(self.messages)
+
+    def __getitem__(self, at):
+        return self.messages[operator.index(at)]
+
+
+def outcome(call):
+    """What came of a call, to compare: the output, or the error in full."""
+    try:
+        fitted = call()
+    except InvalidInput as error:
+        return type(error), str(error)
+    return fitted.messages, fitted.report.to_dict()
+
+
+@pytest.mark.parametrize("known", [0, 3, len(HISTORY)])
+@pytest.mark.parametrize("kind", [tuple, deque, Kept, iter, lambda messages: (one for one in messages)])
+def test_async_takes_and_refuses_the_histories_that_sync_does(kind, known):
+    one, two = fresh(), fresh()
+    for session in (one, two):
+        for end in range(1, known + 1, 2):
+            session.fit(HISTORY[:end])
+    first, second = outcome(lambda: one.fit(kind(HISTORY))), outcome(lambda: asyncio.run(two.afit(kind(HISTORY))))
+    assert first == second
+    assert (first[0] is InvalidInput) == (not isinstance(kind(HISTORY), Sequence))
+
+
+@pytest.mark.parametrize("given", [None, 5, {}, {"role": "user", "content": "Go on."}, "Go on.", b"Go on.", {1, 2}])
+@pytest.mark.parametrize("known", [0, 3])
+def test_async_refuses_as_sync_does_what_is_no_history(given, known):
+    one, two = fresh(), fresh()
+    for session in (one, two) if known else ():
+        session.fit(HISTORY[:known])
+    first, second = outcome(lambda: one.fit(given)), outcome(lambda: asyncio.run(two.afit(given)))
+    assert first == second
+    assert first[0] is InvalidInput
+    assert one.fit(HISTORY).messages == asyncio.run(two.afit(HISTORY)).messages, "nothing is left of it"
 
 
 def test_async_bodies():
