@@ -18,7 +18,7 @@ from jettison.history import copied
 from jettison.ledger import NEVER, NOWHERE, Stale, behind
 from jettison.models import binds_reasoning
 from jettison.notes import FRAMING, Note, archived, missing, takes_note
-from jettison.output import Output
+from jettison.output import Output, marks_seen, without_marks_inside
 from jettison.plan import CacheEffect, CheckResult, Fitted, Report, Semantic, View
 from jettison.recall import is_recall
 from jettison.reporting import failed_checks, judged, rows_of, unmet
@@ -51,9 +51,10 @@ class Fitting:
         self.kit, self.call, self.before = kit, call, old
         self.wire, self.costs = kit.wire, kit.costs
         self.policy = replace(kit.policy, reasoning_drop=True) if call.reasoning_drop else kit.policy
+        placing = kit.traits.marks and self.policy.place_cache_marks
         self.taken = old.history.take(
             self.wire,
-            call.messages,
+            without_marks_inside(call.messages) if placing else call.messages,
             call.system,
             call.repair,
             call.prior_tokens is not None,
@@ -129,14 +130,18 @@ class Fitting:
             return None
         if self.policy.place_cache_marks:
             return 0
-        return max(0, MOST - call.marks - marks_in(call.system) - marks_in(call.tools))
+        return max(0, MOST - call.marks - sum(1 for _ in marks_seen((call.system, call.tools))))
 
     def overmarked(self) -> list[Problem]:
-        """More cache marks than there may be, where the wire cannot see it: it does not look at tools."""
-        call, beside = self.call, self.call.marks + marks_in(self.call.tools)
-        if not self.kit.traits.marks or not beside:
+        """More cache marks than there may be, where the wire cannot see it: it does not look at tools, nor into the
+        objects of an SDK in a system field."""
+        if not self.kit.traits.marks:
             return []
-        found = beside + marks_in(call.system) + marks_in(self.taken.given)
+        call, system = self.call, sum(1 for _ in marks_seen(self.call.system))
+        beside = call.marks + sum(1 for _ in marks_seen(call.tools))
+        if not beside and system == marks_in(call.system):
+            return []
+        found = beside + system + sum(1 for _ in marks_seen(self.taken.given[self.taken.bare :]))
         if found <= MOST:
             return []
         rule = f"at most {MOST} cache_control marks over tools, system and messages, here are {found}"

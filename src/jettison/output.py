@@ -9,7 +9,7 @@ from typing import Any
 from jettison.call import Call
 from jettison.epoch import Outcome, Request
 from jettison.errors import Problem
-from jettison.history import Snapshot, copied
+from jettison.history import Snapshot, copied, nested
 from jettison.items import Item
 from jettison.notes import Note, placed
 from jettison.plan import CacheEffect, View, apply
@@ -19,9 +19,9 @@ from jettison.reporting import first_change
 from jettison.state import Kit, State
 from jettison.summing import Rolling, inserted
 from jettison.wire.base import Inserted, Message, Rendered, plain
-from jettison.wire.marks import MOST, marked, marks_in, marks_of
+from jettison.wire.marks import MOST, marked, marks_in, unmarked
 
-__all__ = ["Output"]
+__all__ = ["Output", "marks_seen", "without_marks_inside"]
 
 
 class Output:
@@ -195,26 +195,32 @@ class Output:
     def mark(self, messages: list[Message], rendered: Rendered, sealed: int) -> None:
         """Put cache marks on finished messages: those that their sources have, the newest of several, or placed ones.
         In place."""
-        call, given, sources = self.call, self.taken.given, rendered.sources
+        given, sources = self.taken.given, rendered.sources
         if not self.kit.traits.marks or not self.policy.place_cache_marks:
             for at in reversed(range(len(messages))):
                 every, message = (sources[at], *rendered.merged.get(at, ())), messages[at]
                 if 0 <= every[-1] < self.taken.bare:
                     break  # the sources of what stands before it have no marks either
                 if every[0] >= 0 and message is not given[every[0]]:
-                    for mark in [mark for one in every for mark in marks_of(plain(given[one]))][-1:]:
+                    for mark in [mark for one in every for mark in marks_seen(given[one])][-1:]:
                         messages[at] = marked(message, mark) or message
             return
-        own = [*marks_of(call.messages), *marks_of(call.system), {"type": "ephemeral"}]
-        left = MOST - call.marks - marks_in(call.system) - marks_in(call.tools)
+        own = next(self.asked(), {"type": "ephemeral"})
+        left = MOST - self.call.marks - sum(1 for _ in marks_seen((self.call.system, self.call.tools)))
         border = self.border(sources, sealed)
         for at in dict.fromkeys((len(messages) - 1, border, len(self.old.sources) - 1)):
             if left <= 0 or not 0 <= at < len(messages):
                 continue
-            while at >= 0 and (new := marked(messages[at], own[0])) is None:
+            while at >= 0 and (new := marked(nested(plain(messages[at])), own)) is None:
                 at -= 1  # a message of nothing but thinking
             if at >= 0 and new is not None and not marks_in(messages[at]):
                 messages[at], left = new, left - 1
+
+    def asked(self) -> Iterator[Any]:
+        """The caller's own marks, in order. Messages that are known to have none are not looked at again."""
+        bare = set(map(id, self.taken.given[: self.taken.bare]))
+        yield from marks_seen([message for message in self.call.messages if id(message) not in bare])
+        yield from marks_seen(self.call.system)
 
     def border(self, sources: list[int], sealed: int) -> int:
         """Index of the last message that an epoch has settled."""
@@ -223,3 +229,36 @@ class Output:
             if source >= 0 and all(item.unit < sealed for item in self.taken.records[source]):
                 settled = at
         return settled
+
+
+def marks_seen(value: Any) -> Iterator[Any]:
+    """The cache marks of messages, blocks, tools or a system field, in order, those in objects of an SDK as well."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from marks_seen(one)
+        return
+    if not isinstance(value, dict):
+        if isinstance(value, str) or not hasattr(value, "model_dump"):
+            return
+        value = plain(value)
+    yield from marks_seen(value.get("content"))
+    if value.get("cache_control"):
+        yield nested(value["cache_control"])
+
+
+def without_marks_inside(messages: Sequence[Any]) -> Sequence[Any]:
+    """The messages with no mark in a block that is an object of an SDK: where there was one, as plain data."""
+    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+        return messages
+    return [
+        unmarked(nested(one)) if isinstance(one, dict) and _has_objects(one) and any(marks_seen(one)) else one
+        for one in messages
+    ]
+
+
+def _has_objects(value: dict[str, Any]) -> bool:
+    """Whether blocks of a message are objects of an SDK."""
+    content = value.get("content")
+    if not isinstance(content, list | tuple):
+        return hasattr(content, "model_dump")
+    return any(_has_objects(one) if isinstance(one, dict) else hasattr(one, "model_dump") for one in content)
