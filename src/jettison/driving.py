@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from jettison.errors import StoreConflict
@@ -59,14 +60,14 @@ def drive(gate: Gate, begin: Callable[[], Turn]) -> Any:
     with gate.held():
         turn = begin()
         try:
-            done, result = turn.advance(None, None)
+            done, result = _inside(gate, turn.advance, None, None)
             while not done:
                 value, error = None, None
                 try:
-                    value = result.function()
+                    value = _inside(gate, result.function)
                 except StoreConflict as conflict:
                     error = conflict
-                done, result = turn.advance(value, error)
+                done, result = _inside(gate, turn.advance, value, error)
             return turn.commit(result)
         finally:
             turn.end()
@@ -93,23 +94,29 @@ async def drive_async(gate: Gate, begin: Callable[[], Turn], heavy: Callable[[],
 
     aside = Aside(end)
     try:
-        done, result = await _advance(turn, aside, apart, None, None)
+        done, result = await _run(gate, aside, apart, turn.advance, None, None)
         while not done:
             value, error = None, None
             try:
                 if result.awaited is not None:
-                    value = await result.awaited()
+                    with gate.inside():
+                        value = await result.awaited()
                 else:
-                    value = await aside.run(result.function) if result.blocks or apart else result.function()
+                    value = await _run(gate, aside, result.blocks or apart, result.function)
             except StoreConflict as conflict:
                 error = conflict
-            done, result = await _advance(turn, aside, apart, value, error)
+            done, result = await _run(gate, aside, apart, turn.advance, value, error)
         return turn.commit(result)
     finally:
         aside.close(gate.detach)
 
 
-async def _advance(turn: Turn, aside: Aside, apart: bool, value: Any, error: StoreConflict | None) -> tuple[bool, Any]:
-    if not apart:
-        return turn.advance(value, error)
-    return await aside.run(lambda: turn.advance(value, error))
+def _inside(gate: Gate, function: Callable[..., T], *arguments: Any) -> T:
+    with gate.inside():
+        return function(*arguments)
+
+
+async def _run(gate: Gate, aside: Aside, apart: bool, function: Callable[..., T], *arguments: Any) -> T:
+    """Here, or apart in a thread."""
+    work = partial(_inside, gate, function, *arguments)
+    return await aside.run(work) if apart else work()

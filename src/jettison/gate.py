@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -30,12 +31,25 @@ def _asleep() -> None:
     """Whoever found the gate open does not wait."""
 
 
+@dataclass(eq=False, slots=True)
+class _Work:
+    """What the holder of a gate waits for: somebody else's code, which may come to the gate from a task or thread."""
+
+    gate: Gate
+    over: bool = False
+
+
+_works: ContextVar[tuple[_Work, ...]] = ContextVar("jettison_works", default=())
+"""Those that this context is part of, of several gates where one session calls another. Tasks and threads that are
+started in one inherit it, and may outlive it."""
+
+
 @dataclass(slots=True)
 class Gate:
     """Those who come are let in one after another, in their order; a waiting thread sleeps, a waiting task yields.
 
     Raises SessionBusy where waiting would never end: in a thread that holds the gate itself, or whose event loop
-    runs a task that holds it or is to have it before.
+    runs a task that holds it or is to have it before; and in what the holder waits for (`inside`).
     """
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -77,6 +91,21 @@ class Gate:
             self._give_up(ticket)
             raise
 
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """The holder waits for what runs in here, and for the tasks and threads that it starts.
+
+        Of those nobody can tell which it awaits: until it has ended they all count as awaited, and then none does.
+        """
+        work = _Work(self)
+        token = _works.set((*_works.get(), work))
+        try:
+            yield
+        finally:
+            work.over = True
+            with suppress(ValueError):  # a task that was never finished is closed from anywhere
+                _works.reset(token)
+
     def detach(self) -> None:
         """The holder has no thread that could be blocked by waiting for it."""
         with self._lock:
@@ -99,6 +128,11 @@ class Gate:
                 raise SessionBusy(
                     "this session is at work in this very thread: from a scorer, counter or archive of its own it "
                     "cannot be called, and while afit() is under way in an event loop use afit() there, not fit()"
+                )
+            if any(work.gate is self and not work.over for work in _works.get()):
+                raise SessionBusy(
+                    "this session waits for the one that calls it here: a summariser, judge, embedder, archive or "
+                    "store cannot call the session that it works for, nor can the tasks and threads that it has started"
                 )
             self._queue.append(ticket)
             return False
