@@ -198,8 +198,8 @@ class StoreConflict(StoreError):
 
 
 class SessionBusy(JettisonError):
-    """The session is at work in this same thread or a task of its event loop, or waits for who calls it, as a summariser
-    of its own: waiting here would never end."""
+    """The session is at work in this same thread or a task of its event loop, or waits for who calls it, as for a
+    summariser of its own: waiting here would never end."""
 
 
 class VaultError(JettisonError):

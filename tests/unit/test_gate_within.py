@@ -74,7 +74,7 @@ def run(coroutine):
 
 
 def all_busy(found):
-    return found and all(isinstance(one, SessionBusy) and "waits for the one that calls it" in str(one) for one in found)
+    return found and all(isinstance(one, SessionBusy) and "waits for the one that calls" in str(one) for one in found)
 
 
 @pytest.mark.parametrize("how", WAITS)
