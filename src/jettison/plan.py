@@ -132,22 +132,22 @@ class Locks:
     @cached_property
     def spans(self) -> Mapping[str, tuple[Protection, ...]]:
         """Protected spans of items that are not kept whole."""
-        found: dict[str, tuple[Protection, ...]] = {}
+        found: dict[str, list[Protection]] = {}
         for lock in self.protections:
             if not lock.whole and lock.item not in self.whole and lock.level not in ("lost", "noted", "deferred"):
-                found[lock.item] = (*found.get(lock.item, ()), lock)
-        return found
+                found.setdefault(lock.item, []).append(lock)
+        return {item: tuple(locks) for item, locks in found.items()}
 
     def on(self, item: str) -> tuple[Protection, ...]:
         return self.by_item.get(item, ())
 
     @cached_property
     def by_item(self) -> Mapping[str, tuple[Protection, ...]]:
-        found: dict[str, tuple[Protection, ...]] = {}
+        found: dict[str, list[Protection]] = {}
         for lock in self.protections:
             if lock.level != "deferred":
-                found[lock.item] = (*found.get(lock.item, ()), lock)
-        return found
+                found.setdefault(lock.item, []).append(lock)
+        return {item: tuple(locks) for item, locks in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +300,11 @@ class View:
     def age(self, item: Item) -> int:
         """Steps since the item appeared."""
         return max(0, self.step - item.step)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Item]:
+        """The items by their ids."""
+        return {item.id: item for item in self.items}
 
     @cached_property
     def latest(self) -> tuple[Unit, ...]:

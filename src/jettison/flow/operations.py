@@ -55,9 +55,10 @@ class OperationReader:
 
     def _take(self, units: Iterable[Unit], found: dict[str, Operation], touched: dict[str, int]) -> None:
         for unit in units:
+            calls = {one.call_id: one for one in unit.items if one.kind is Kind.CALL}  # of those with one id the last
             for item in unit.items:
                 if item.kind is Kind.RESULT:
-                    call = _call_of(item, unit)
+                    call = calls.get(item.call_id)
                     if found or self._begun(item, call):
                         self._result(item, call, found, touched)
                 elif found and item.kind is Kind.USER:
@@ -120,13 +121,6 @@ class OperationReader:
         if key not in self._ended:
             self._ended[key] = ended(item.text, handle, False, spoken=True)
         return self._ended[key]
-
-
-def _call_of(item: Item, unit: Unit) -> Item | None:
-    """The call that a result answers; of calls with one id the last."""
-    return next(
-        (call for call in reversed(unit.items) if call.kind is Kind.CALL and call.call_id == item.call_id), None
-    )
 
 
 def _operation(key: str, status: Status, item: Item, call: Item | None) -> Operation:

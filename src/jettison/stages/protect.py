@@ -10,7 +10,7 @@ from typing import Any
 
 from jettison.flow.borders import holds
 from jettison.flow.places import place_in
-from jettison.items import Item, Kind, Unit
+from jettison.items import Item, Kind, Unit, named_items
 from jettison.plan import Locks, Plan, Protection, View
 from jettison.protocols import ItemProtector, ItemRule, Protector
 from jettison.task import Operation, Span, Task
@@ -187,7 +187,7 @@ def _needs(op: Operation, until: str, view: View) -> Iterator[Protection]:
     for need in op.needs:
         span = _place(need, view)
         if span is not None:
-            holder = next(item for item in view.items if item.id == span.item)
+            holder = view.by_id[span.item]
             if holder.kind is Kind.REASONING:  # reasoning cannot stand alone in its message
                 yield from (
                     Protection(item.id, f"needed by {op.name}", until)
@@ -207,7 +207,7 @@ def _facts(view: View, tight: bool) -> Iterator[Protection]:
     the user agreed to."""
     if not view.task.facts:
         return
-    items = {item.id: item for item in view.items}
+    items = {item.id: item for item in named_items(view.items, {fact.item for fact in view.task.facts})}
     room = max(EXCHANGED * view.limit, min(EXCHANGED_LEAST, EXCHANGED_MOST * view.limit)) if not tight else 0
     for fact in view.task.facts:
         if fact.gives_way:

@@ -9,7 +9,7 @@ from jettison.errors import Problem
 from jettison.items import COMPACTION, Fidelity, Item, Kind
 from jettison.wire import anthropic_rules, media
 from jettison.wire.base import Cursor, Message, Rendered, Repaired, json_text
-from jettison.wire.turns import PLACEHOLDER, Built, Turns, arguments, built, join
+from jettison.wire.turns import PLACEHOLDER, Built, Turns, arguments, built, first_wins, join
 
 __all__ = ["Anthropic"]
 
@@ -324,10 +324,10 @@ def _join(built: Iterator[Built], first: int, before: str, lead: bool = False) -
     )
 
 
-def _merge(one: Message, two: Message) -> Message:
-    """Two user messages as one, results first."""
+def _merge(messages: Sequence[Message]) -> Message:
+    """Several user messages as one, results first."""
     blocks: list[Any] = []
-    for content in (one.get("content"), two.get("content")):
+    for content in (message.get("content") for message in messages):
         blocks += content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
     blocks.sort(key=lambda block: _type(block) != "tool_result")
-    return {**two, **one, "content": blocks}
+    return {**first_wins(messages), "content": blocks}

@@ -10,7 +10,7 @@ from jettison.items import Fidelity, Item, Kind
 from jettison.wire import gemini_rules, media
 from jettison.wire.base import Cursor, Message, Rendered, Repaired, json_text
 from jettison.wire.gemini_rules import field_of, get, is_user, kind_of, parts_of, role_of
-from jettison.wire.turns import PLACEHOLDER, Built, Turns, arguments, built, join
+from jettison.wire.turns import PLACEHOLDER, Built, Turns, arguments, built, first_wins, join
 
 __all__ = ["Gemini"]
 
@@ -268,8 +268,8 @@ def _join(built: Iterator[Built], first: int, before: str, lead: bool = False) -
     )
 
 
-def _merge(one: Message, two: Message) -> Message:
-    """Two user contents as one, function responses first."""
-    parts = [*(parts_of(one) or ()), *(parts_of(two) or ())]
+def _merge(contents: Sequence[Message]) -> Message:
+    """Several user contents as one, function responses first."""
+    parts = [part for content in contents for part in parts_of(content) or ()]
     parts.sort(key=lambda part: kind_of(part) != "functionResponse")
-    return {**two, **one, "parts": parts}
+    return {**first_wins(contents), "parts": parts}

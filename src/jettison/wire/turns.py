@@ -22,6 +22,7 @@ __all__ = [
     "blank",
     "built",
     "by_message",
+    "first_wins",
     "join",
 ]
 
@@ -155,7 +156,7 @@ def join(
     before: str,
     model: str,
     role: Callable[[Message], str],
-    merge: Callable[[Message, Message], Message],
+    merge: Callable[[Sequence[Message]], Message],
     placeholder: Callable[[str], Message],
     lead: bool = False,
 ) -> Rendered:
@@ -166,6 +167,9 @@ def join(
     """
     out = Rendered([], [])
     last, last_role, written = first - 1, before, False
+    runs: dict[int, list[Message]] = {}
+    """By place in the output: the messages that are merged there, once all of them are known."""
+    more: dict[int, list[int]] = {}
     for source, message, added in built:
         now = role(message)
         opens = not out.messages and first == 0
@@ -178,18 +182,29 @@ def join(
             if not merged:
                 _place(out, placeholder(model if now == "user" else "user"))
         if merged:
-            out.messages[-1] = merge(out.messages[-1], message)
             at = len(out.messages) - 1
+            runs.setdefault(at, [out.messages[at]]).append(message)
             if out.sources[at] < 0:  # a summary that what follows was joined to
                 out.sources[at] = source
             elif source >= 0:
-                out.merged[at] = (*out.merged.get(at, ()), source)
+                more.setdefault(at, []).append(source)
         else:
             out.messages.append(message)
             out.sources.append(source)
         out.inserted.extend(Inserted(len(out.messages) - 1, text, why) for text, why in added)
         last, last_role, written = max(last, source), now, source < 0
+    for at, run in runs.items():
+        out.messages[at] = merge(run)
+    out.merged.update((at, tuple(sources)) for at, sources in more.items())
     return out
+
+
+def first_wins(messages: Iterable[Message]) -> Message:
+    """One message with the keys of several, of each the value of the first that has it."""
+    merged: Message = {}
+    for message in messages:
+        merged = {**message, **merged}
+    return merged
 
 
 def _place(out: Rendered, message: Message) -> None:
