@@ -130,9 +130,8 @@ def _reasons(run: Run, item: str) -> list[str]:
 def _beside(run: Run, least: float) -> Iterator[str]:
     """What takes more than so many tokens and is no item."""
     view = run.view
-    tools = sum(view.count(schema) for _, schema in view.tools)
-    if tools > least:
-        yield f"fewer or shorter tool schemas (they take {tools:,} tokens)"
+    if view.tool_tokens > least:
+        yield f"fewer or shorter tool schemas (they take {view.tool_tokens:,} tokens)"
     if view.schema > least:
         yield f"a smaller response schema (it takes {view.schema:,} tokens)"
     if view.prior > least:

@@ -155,7 +155,7 @@ class Fitting:
     def seen(self) -> View:
         """The call as the policy sees it."""
         taken, fixed = self.taken, self.wire.base_tokens + self.tools.tokens + self.state.extra
-        reader = self.kit.reader
+        reader, response = self.kit.reader, self.tools.response
         return View(
             items=taken.items,
             units=taken.units,
@@ -171,7 +171,8 @@ class Fitting:
             named=any(map(is_recall, self.names)) if self.policy.recall is None else self.policy.recall,
             spoken=reader.spoken,
             waiting=reader.waiting,
-            schema=self.tools.response,
+            schema=response,
+            tool_tokens=self.tools.tokens - response,
             prior=self.call.prior_tokens or 0,
         )
 

@@ -290,6 +290,8 @@ class View:
     """The units with calls that are not answered, where that is known."""
     schema: int = 0
     """Of `fixed`: tokens of the response schema."""
+    tool_tokens: int = 0
+    """Of `fixed`: tokens of the tool schemas."""
     prior: int = 0
     """Of `fixed`: tokens of history that is on the server."""
 

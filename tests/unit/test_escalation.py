@@ -205,3 +205,36 @@ def test_the_error_names_what_is_no_item_with_its_tokens(given, named, least, mo
     (tokens,) = map(int, re.findall(r"\d+", hint.replace(",", "")))
     assert least <= tokens <= most
     assert caught.value.needed - tokens < 60
+
+
+@pytest.mark.parametrize("on_unsafe", ["raise", "degrade"])
+@pytest.mark.parametrize("response_schema", [None, LARGE])
+def test_asked_again_the_error_is_the_same_and_nothing_is_counted_again(on_unsafe, response_schema):
+    tools = [{**TOOL, "name": f"run_{n}", "parameters": LARGE} for n in range(4)]
+    counted = []
+
+    def counter(text):
+        counted.append(text)
+        return len(text) // 4
+
+    session, said, sizes = Session(Policy(budget=500, counter=counter, on_unsafe=on_unsafe)), [], []
+    for _ in range(3):
+        counted.clear()
+        with pytest.raises(BudgetUnreachable) as caught:
+            session.fit(user("Go on."), tools=tools, response_schema=response_schema)
+        said.append((str(caught.value), caught.value.hints, caught.value.report.to_dict()["checks"]))
+        sizes.append(sum(map(len, counted)))
+    assert said[0] == said[1] == said[2]
+    assert any("tool schemas" in hint for hint in said[0][1])
+    assert sizes[0] < 2.5 * len(json.dumps([tools, response_schema])), "the sum, and each alone for the report"
+    assert sizes[1:] == [0, 0]
+
+
+def test_schemas_that_are_others_are_counted():
+    session, takes = Session(Policy(budget=500, counter="o200k")), []
+    for count in (4, 2):
+        with pytest.raises(BudgetUnreachable) as caught:
+            session.fit(user("Go on."), tools=[{**TOOL, "name": f"run_{n}", "parameters": LARGE} for n in range(count)])
+        (hint,) = (hint for hint in caught.value.hints if "tool schemas" in hint)
+        takes += map(int, re.findall(r"\d+", hint.replace(",", "")))
+    assert abs(takes[0] - 2 * takes[1]) < 20
