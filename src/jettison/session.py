@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
 from jettison.bodies import Body, request_of
 from jettison.budget import Budget
@@ -300,6 +300,13 @@ class Session:
             session.vault = vault.open(session.conversation)
         session._adopt(found, 0)
         return session
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Raises TypeError: a copy would share locks and connections, and half of what is decided."""
+        raise TypeError(
+            "a Session cannot be copied or pickled: session.save() gives its state as bytes, and Session.load(data, "
+            "policy) another session that goes on from it (with store=, one on the same store and conversation does)"
+        )
 
     def commit(self) -> None:
         """Save to the store now what was declared and measured since the last call."""

@@ -4,8 +4,10 @@ import asyncio
 import copy
 import json
 import operator
+import pickle
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -142,6 +144,28 @@ def test_an_archive_of_ones_own_gets_the_texts():
     session = Session(TIGHT, archive=archive)
     rows = session.fit(HISTORY).report.rows
     assert all(archive.get(row.handle) for row in rows if row.handle)
+
+
+# copies
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize("inside", [False, True], ids=["a session", "an agent with one"])
+@pytest.mark.parametrize(
+    "how", [copy.copy, copy.deepcopy, *(partial(pickle.dumps, protocol=number) for number in range(6))]
+)
+def test_a_session_that_is_copied_or_pickled_says_what_to_do_instead(how, inside, fitted):
+    session = fresh()
+    if fitted:
+        session.fit(HISTORY)
+    given = {"name": "researcher", "session": session} if inside else session
+    if inside and how is copy.copy:
+        assert how(given)["session"] is session
+        return
+    with pytest.raises(TypeError, match=r"session\.save\(\).*Session\.load\(data, policy\)"):
+        how(given)
+    again = Session.load(session.save(), session.policy)
+    assert again.fit(HISTORY).messages == session.fit(HISTORY).messages
 
 
 # the drivers
