@@ -171,6 +171,7 @@ class Fitting:
             named=any(map(is_recall, self.names)) if self.policy.recall is None else self.policy.recall,
             spoken=reader.spoken,
             waiting=reader.waiting,
+            sought=reader.sought,
             schema=response,
             tool_tokens=self.tools.tokens - response,
             prior=self.call.prior_tokens or 0,

@@ -288,6 +288,8 @@ class View:
     """The units with instructions or a user's words, where that is known: of a long history they are few."""
     waiting: Sequence[Unit] | None = None
     """The units with calls that are not answered, where that is known."""
+    sought: Collection[str] = frozenset()
+    """Texts that were looked for: those of them without a place in `task` stand nowhere."""
     schema: int = 0
     """Of `fixed`: tokens of the response schema."""
     tool_tokens: int = 0

@@ -115,8 +115,6 @@ class TaskState:
     facts: tuple[Fact, ...] = ()
     places: Mapping[str, Span] = field(default_factory=dict)
     """Where declared texts and needed values stand: the newest place in results and user text, else anywhere."""
-    sought: frozenset[str] = frozenset()
-    """The texts that were looked for: those of them without a place stand nowhere."""
     pins: tuple[Pin, ...] = ()
     """Pins that are in force at this call."""
     notes: tuple[str, ...] = ()

@@ -113,6 +113,8 @@ class TaskReader:
         """Of the history that was read last: its units with instructions or a user's words."""
         self.waiting: Sequence[Unit] = ()
         """… and those with calls that are not answered."""
+        self.sought: Collection[str] = frozenset()
+        """The texts that were looked for in it: those without a place in the state stand nowhere."""
         self._standing = StandingReader(lambda item: self.reading(item).constraints)
 
     def read(self, units: Sequence[Unit], task: Task, tools: Collection[str] = ()) -> TaskState:
@@ -139,8 +141,8 @@ class TaskReader:
         pins = tuple(self._pins(task, said))
         needs = [need for op in operations if op.open for need in op.needs]
         declared = [*task.constraints, *([task.goal] if task.goal else [])]
-        sought = (*needs, *declared, *(pin.what for pin in pins))
-        places = self._places.find(sought, newest)
+        self.sought = frozenset((*needs, *declared, *(pin.what for pin in pins)))
+        places = self._places.find((*needs, *declared, *(pin.what for pin in pins)), newest)
         return TaskState(
             goals=tuple(self._goals(said, task, places)),
             constraints=tuple(_in_force(said.constraints, task, places)),
@@ -152,7 +154,6 @@ class TaskReader:
                 if fact.item not in task.released
             ),
             places=places,
-            sought=frozenset(sought),
             pins=pins,
             notes=(*_notes(task, operations, places), *_unknown(pins, places, units)),
         )

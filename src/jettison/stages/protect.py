@@ -287,7 +287,7 @@ def _each(found: Iterable[tuple[Item, Protection | bool | None]], name: str) -> 
 def _place(text: str, view: View) -> Span | None:
     """Where a text stands, from the task state or, for a state made by hand, by looking."""
     place = view.task.places.get(text)
-    return place if place is not None or text in view.task.sought else _find(text, view.items)
+    return place if place is not None or text in view.sought else _find(text, view.items)
 
 
 def _find(text: str, items: Iterable[Item]) -> Span | None:
