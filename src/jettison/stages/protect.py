@@ -28,9 +28,10 @@ ORIGINAL_WHOLE = 0.25
 limit; a larger one stays present and may be cut."""
 EXCHANGED, EXCHANGED_LEAST, EXCHANGED_MOST = 0.02, 60, 0.1
 """Of what gives way (short answers with their questions, how requests ended) the first up to this share of the limit
-are held; of small limits up to so many tokens, and at most this share. Chosen on tau-airline, dialogues on small budgets:
-strict support / completeness at 25 % change by +.6 / +1.4 (`economy`: +.2 / −1.8), at 10 % by −4.8 / −.6 (intervals
-there are ±15); with 100 tokens by −.3 / −.4 (−2.3 / −4.3) and −4.4 / +.8. On the other three sets nothing changes."""
+are held; of small limits up to so many tokens, and at most this share. Chosen on tau-airline, dialogues on small
+budgets: strict support / completeness at 25 % change by +.6 / +1.4 (`economy`: +.2 / −1.8), at 10 % by −4.8 / −.6
+(intervals there are ±15); with 100 tokens by −.3 / −.4 (−2.3 / −4.3) and −4.4 / +.8. On the other three sets nothing
+changes."""
 
 
 def protect(
