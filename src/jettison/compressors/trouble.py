@@ -22,24 +22,10 @@ _ERRORS = (
 _WARNINGS = (
     *("warn", "timeout", "timed out", "deprecat", "предупрежд", "внимание", "устарел", "таймаут", "превышен"),
     # What turns the meaning of all lines around it: nothing of them was done.
-    *(
-        "dry run",
-        "dry-run",
-        "no changes were made",
-        "nothing was changed",
-        "not applied",
-        "rolled back",
-        "rolling back",
-    ),
-    *(
-        "пробный запуск",
-        "пробного запуска",
-        "ничего не изменено",
-        "изменения не внесены",
-        "изменения не сохранены",
-        "не применен",
-        "откат",
-    ),
+    *("dry run", "dry-run", "no changes were made", "nothing was changed", "not applied"),
+    *("rolled back", "rolling back"),
+    *("пробный запуск", "пробного запуска", "ничего не изменено", "изменения не внесены", "изменения не сохранены"),
+    *("не применен", "откат"),
 )
 _STATUSES = ('" 5', "status=5", "status: 5", 'status":5', 'status": 5', "status 5", "http 5", "http/1.1 5")
 """Before the digits of a server error; the next two are looked at."""

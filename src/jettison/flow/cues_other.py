@@ -38,19 +38,8 @@ _WESTERN = (
 )
 _STEMS = (
     *("nunca", "no debe", "prohibido", "solamente", "niemals", "auf keinen", "darf nicht", "nur wenn", "verboten"),
-    *(
-        "unbedingt",
-        "jamais",
-        "interdit",
-        "il ne faut",
-        "uniquement",
-        "nur nach",
-        "sólo si",
-        "bitte ",
-        "nur ",
-        "kein",
-        "nicht",
-    ),
+    *("unbedingt", "jamais", "interdit", "il ne faut", "uniquement", "nur nach", "sólo si", "bitte ", "nur "),
+    *("kein", "nicht"),
     *("ne ", "n'", "no ", "não ", "nao ", "non "),
 )
 # A ban at the beginning: «الصفحة لا تعمل» says how it is.

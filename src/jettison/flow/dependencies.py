@@ -17,7 +17,7 @@ from jettison.flow.weights import WORTH
 from jettison.items import Item, Kind, Unit
 from jettison.plan import Edge
 
-__all__ = ["Flow", "is_keyish", "topic_of"]
+__all__ = ["NAMES", "Flow", "is_keyish", "topic_of"]
 
 _INDEX = re.compile(r"\[\d+\]")
 KEYISH = re.compile(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import chain
 
+from jettison.flow.dependencies import NAMES
 from jettison.flow.values import shape, text_values
 from jettison.items import Kind
 from jettison.plan import View
 
 __all__ = ["named"]
 
-_IDENTIFIERS = frozenset({"letters_digits", "snake_number", "hex", "email", "number"})
+_IDENTIFIERS = NAMES | {"number"}
 """Shapes of values that name one thing. Words, paths and phrases of the goal stand everywhere: where their records are
 worth more (`NAMED` in gains.py), mcpmark loses 2.2 points of strict support at 25 %, toolathlon .6."""
 

@@ -16,19 +16,8 @@ __all__ = ["told_abroad"]
 _NOUNS = (
     *("passwort", "kennwort", "contraseña", "clave", "mot de passe", "senha", "palavra-passe", "wachtwoord", "hasło"),
     *("heslo", "lösenord", "salasana", "parola", "şifre", "adgangskode", "passord", "jelszó", "mật khẩu", "kata sandi"),
-    *(
-        "密码",
-        "密碼",
-        "口令",
-        "パスワード",
-        "비밀번호",
-        "كلمة المرور",
-        "كلمة السر",
-        "סיסמה",
-        "κωδικός",
-        "पासवर्ड",
-        "รหัสผ่าน",
-    ),
+    *("密码", "密碼", "口令", "パスワード", "비밀번호"),
+    *("كلمة المرور", "كلمة السر", "סיסמה", "κωδικός", "पासवर्ड", "รหัสผ่าน"),
 )
 _LATIN = tuple(filter(str.isascii, _NOUNS))
 _OF = "für|von|para|de|del|pour|da|do|voor|van|per|til|för|dla|pro"
